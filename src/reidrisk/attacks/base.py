@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, Signed
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.answer import UNIT, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
@@ -101,7 +99,7 @@ class Attack(ABC, Generic[Records]):
         With ``among`` only these target rows are looked at, and among equals the one comes first that does there.
         """
 
-    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
+    def near_best(self, queries: Records, reach: Ints) -> Signed | None:
         """Return the score of every query with every target, (q, n); ``None`` where the best score is not the link.
 
         A score must be exact where it is at most ``reach`` (q,) below the query's best, or everywhere if that is
@@ -124,7 +122,7 @@ class Attack(ABC, Generic[Records]):
             raise OptionError(f"target rows lie in [0, {n_targets}); there is one outside")
         return rows.astype(np.int64)
 
-    def _chosen(self, rows: npt.ArrayLike, n_targets: float) -> Ints:
+    def _chosen(self, rows: ArrayLike, n_targets: float) -> Ints:
         """Check the target rows to which an attack is narrowed: at least one, and each an existing one."""
         found = np.asarray(rows)
         if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
@@ -202,7 +200,7 @@ class ScoredAttack(Attack[Records]):
         found: Candidates = (engine or LocalEngine()).candidates(scorer, looked_at, asked, k)
         return found.target if rows is None else rows[found.target], found.score
 
-    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
+    def near_best(self, queries: Records, reach: Ints) -> Signed | None:
         """Return the score of every query with every target, exact as far as ``reach`` below the best."""
         scorer, targets, asked = self._posed(queries)
         return np.asarray(scorer.scores(targets, asked, reach))
@@ -274,7 +272,7 @@ class Narrowed(Wrapping[Records]):
         order = np.argsort(self.rows, kind="stable")
         return order[np.searchsorted(self.rows, found, sorter=order)], scores
 
-    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
+    def near_best(self, queries: Records, reach: Ints) -> Signed | None:
         """Return the score of every query with every one of the rows, where the attack gives it."""
         # The best of the rows may be far below the best of all: every score must be exact.
         found = self.attack.near_best(queries, np.full(len(reach), -1, dtype=np.int64))

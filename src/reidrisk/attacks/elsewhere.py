@@ -6,9 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack, Wrapping
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.progress import Progress
+from reidrisk.base import Ints, OptionError, Progress
 from reidrisk.records import Traces
 from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.engines import Engine

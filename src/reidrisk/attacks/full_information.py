@@ -7,8 +7,7 @@ import numpy as np
 from reidrisk import search
 from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.base.errors import DataError
-from reidrisk.base.users import find_users
+from reidrisk.base import DataError, find_users
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import TopSets, Traces
 

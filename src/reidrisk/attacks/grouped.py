@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import Array, ArrayLike, DataError, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,7 @@ class Groups:
     query: Ints
 
     @classmethod
-    def of(cls, targets: npt.ArrayLike, queries: npt.ArrayLike) -> Groups:
+    def of(cls, targets: ArrayLike, queries: ArrayLike) -> Groups:
         """Give each group of two columns of labels a number.
 
         A label is a fingerprint such as browser and language, or an address prefix: a whole number (negative = not
@@ -58,7 +55,7 @@ class Groups:
             yield targets[t[group] : t[group + 1]], queries[q[group] : q[group + 1]]
 
 
-def _labels(column: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
+def _labels(column: ArrayLike, what: str) -> Array:
     labels = np.asarray(column)
     if labels.ndim == 1 and labels.dtype.kind in "iu":
         return labels.astype(np.int64)

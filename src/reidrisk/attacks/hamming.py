@@ -6,8 +6,7 @@ import numpy as np
 
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import by_search, register
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError
+from reidrisk.base import Floats, OptionError
 from reidrisk.base.moved import moved
 from reidrisk.mechanisms import TopKNoise, pairs_from_observers, pairs_from_sets, popularity, token_probabilities
 from reidrisk.records import Attributes, TopSets, Traces

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.users import UserIds, find_users, is_text, take_users
+from reidrisk.base import DataError, Ints, UserIds, find_users, is_text, take_users
 from reidrisk.records import Traces
 
 

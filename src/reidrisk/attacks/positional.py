@@ -9,8 +9,7 @@ import numpy as np
 from reidrisk import search
 from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Ints
 from reidrisk.records import Traces
 from reidrisk.search.weights import AnyWeights
 

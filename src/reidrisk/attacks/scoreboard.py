@@ -4,14 +4,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.kernels import njit
-from reidrisk.base.parallel import each
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, each, njit
 from reidrisk.records import Cells, Vectors
 from reidrisk.search import GRID, ByBlocks, to_grid
 
@@ -36,7 +32,7 @@ class Scoreboard(ScoredAttack[Cells | Vectors]):
     ([1, 1], [1, 2])
     """
 
-    def __init__(self, alpha: float = 1e-3, weights: npt.ArrayLike | None = None) -> None:
+    def __init__(self, alpha: float = 1e-3, weights: ArrayLike | None = None) -> None:
         if not alpha > 0:
             raise OptionError(f"alpha must be above 0, not {alpha!r}: a difference is never below 0")
         self.alpha = alpha

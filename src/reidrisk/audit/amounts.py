@@ -10,8 +10,7 @@ from typing import Any
 
 from reidrisk import measure
 from reidrisk.attacks import Hellinger, TfIdf
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
+from reidrisk.base import DataError, Note
 from reidrisk.records import Events
 from reidrisk.scenarios import Split
 

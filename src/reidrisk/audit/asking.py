@@ -12,10 +12,7 @@ from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
 from reidrisk.audit.suppress import note_of_few
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base import DataError, Note, Progress, fresh_seed, silent
 from reidrisk.io.exports.pairs import read_pairs
 from reidrisk.records import Case
 from reidrisk.records.calendar import Every

@@ -10,10 +10,8 @@ from reidrisk.audit.result import AuditResult
 from reidrisk.audit.run import run
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory
 from reidrisk.audit.stored.opening import for_engine, is_stored
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
+from reidrisk.base import Note, OptionError, Progress
 from reidrisk.base.options import seconds
-from reidrisk.base.progress import Progress
 from reidrisk.io import Reading
 from reidrisk.search.engines.relational import Relational
 

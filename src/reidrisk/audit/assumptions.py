@@ -7,8 +7,7 @@ import numpy as np
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Bound, Risk
+from reidrisk.base import Bound, Note, Risk
 from reidrisk.records import Case, Traces
 
 

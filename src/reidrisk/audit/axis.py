@@ -7,10 +7,7 @@ import numpy as np
 
 from reidrisk.audit.choice import only
 from reidrisk.audit.spec import AuditSpec, powers_of_two, usual_epochs
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.streams import blocks, stream
+from reidrisk.base import DataError, Ints, Note, OptionError, blocks, stream
 from reidrisk.records import Attributes, Bags, Case, Traces, Vectors
 from reidrisk.records.thinning import drawn
 

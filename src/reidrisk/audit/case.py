@@ -27,13 +27,7 @@ from reidrisk.audit.suppress import suppress
 from reidrisk.audit.sureness import Sureness, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt, check_truth
 from reidrisk.audit.warnings import warnings
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.options import of_class
-from reidrisk.base.progress import Progress, Steps, silent
-from reidrisk.base.results import Difference, Risk
+from reidrisk.base import DataError, Difference, Ints, Note, Progress, Risk, Steps, mean_interval, of_class, silent
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, linked, summarise
 from reidrisk.records import Case, TopSets, Truth, Vectors

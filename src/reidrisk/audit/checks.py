@@ -8,9 +8,8 @@ from reidrisk.audit.axis import counts_to_look_at
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, error_parts
 from reidrisk.audit.spec import AuditSpec, Published, other_counts, powers_of_two, usual_epochs
-from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base import FormatError, ReidRiskError, Risk
 from reidrisk.base.plain import plain
-from reidrisk.base.results import Risk
 
 _ROUNDING = 1e-9
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from reidrisk.audit.per_person import PerPerson, paired
 from reidrisk.audit.result import AuditResult
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.results import Risk, Spoken
+from reidrisk.base import DataError, OptionError, Risk, Spoken
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from reidrisk.base.errors import FormatError, OptionError
-from reidrisk.base.results import Result
+from reidrisk.base import FormatError, OptionError, Result
 
 _SHORTEST, _LONGEST = 16, 4096  # bytes of a key: fewer can be guessed, and more are no key but some other file
 

@@ -9,10 +9,7 @@ import numpy as np
 from reidrisk import measure, mitigations
 from reidrisk.attacks import Attack, Rehearsed
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress
-from reidrisk.base.results import Result, Risk
+from reidrisk.base import DataError, Note, OptionError, Progress, Result, Risk
 from reidrisk.io.taxonomy import read_taxonomy, roots
 from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side

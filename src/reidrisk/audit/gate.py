@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from reidrisk.attacks.registry import registry
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.audit.truth_doubt import TruthCheck
-from reidrisk.base.errors import DataError, OptionError, TruthError
-from reidrisk.base.results import Spoken
+from reidrisk.base import DataError, OptionError, Spoken, TruthError
 
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult

@@ -4,8 +4,7 @@ import numpy as np
 
 from reidrisk import bounds
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.progress import Steps
-from reidrisk.base.results import Bound
+from reidrisk.base import Bound, Steps
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import Case, TopSets
 

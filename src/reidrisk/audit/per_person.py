@@ -5,11 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import FormatError, OptionError
-from reidrisk.base.intervals import difference_interval
-from reidrisk.base.results import Result
-from reidrisk.base.users import take_users
+from reidrisk.base import Floats, FormatError, Ints, OptionError, Result, difference_interval, take_users
 
 _FEWEST = 20  # people in both audits, and at least half of the fewer: otherwise they are of other people
 

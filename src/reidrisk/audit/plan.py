@@ -12,8 +12,7 @@ from reidrisk.attacks.registry import by_search, entry, nameable, per_item
 from reidrisk.attacks.vectors.nearest import per_product
 from reidrisk.audit.axis import Axis
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.errors import OptionError
-from reidrisk.base.results import Result
+from reidrisk.base import OptionError, Result
 from reidrisk.measure import jackknife
 from reidrisk.records import Case, Traces, Vectors
 from reidrisk.records.base import breadth

@@ -19,10 +19,7 @@ import numpy as np
 from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.axis import holds
-from reidrisk.base.arrays import Floats
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.results import Result
-from reidrisk.base.streams import stream
+from reidrisk.base import Floats, Result, mean_interval, stream
 from reidrisk.records import Attributes, Bags, Traces, Vectors
 
 _PEOPLE = 2_000  # targets that are rehearsed on: enough to tell 90 in 100 from 88

@@ -6,8 +6,7 @@ import numpy as np
 
 from reidrisk.attacks import Attack
 from reidrisk.audit.suppress import few
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.notes import Note
+from reidrisk.base import Floats, Ints, Note
 from reidrisk.measure.risk import credits, linked
 from reidrisk.search.engines import Engine
 

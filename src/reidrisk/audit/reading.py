@@ -12,10 +12,8 @@ from reidrisk.audit.gate import gate
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.result import FORMAT, Assumption, AuditResult
 from reidrisk.audit.schema import check_fields
-from reidrisk.base.errors import FormatError, ReidRiskError
-from reidrisk.base.notes import Note
+from reidrisk.base import Bound, Difference, FormatError, Note, ReidRiskError, Result, Risk
 from reidrisk.base.plain import fields_of, rebuilt
-from reidrisk.base.results import Bound, Difference, Result, Risk
 
 _WHAT = "this is not the result of an audit"
 

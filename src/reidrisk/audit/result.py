@@ -19,10 +19,8 @@ from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck
 from reidrisk.audit.spec import other_counts
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
+from reidrisk.base import Bound, DataError, Difference, Note, Result, Risk
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Bound, Difference, Result, Risk
 
 FORMAT = 3  # the format this version writes; it reads formats 1 and 2 too
 

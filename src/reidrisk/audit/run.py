@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import io, measure, populations, topics
 from reidrisk.attacks import Attack
@@ -17,11 +16,7 @@ from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
 from reidrisk.audit.stored.opening import for_engine, is_stored
 from reidrisk.audit.stored.run import run_stored
-from reidrisk.base.errors import DataError, OptionError, TruthError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import of_class
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base import ArrayLike, DataError, Note, OptionError, Progress, TruthError, fresh_seed, of_class, silent
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import Case, Events, TopSets, Traces
 from reidrisk.search.engines import Engine
@@ -67,7 +62,7 @@ def audit_traces(
     targets: Traces,
     queries: Traces,
     spec: AuditSpec,
-    truth: npt.ArrayLike | measure.Truth | None = None,
+    truth: ArrayLike | measure.Truth | None = None,
     top_sets: TopSets | None = None,
     notes: tuple[str | Assumption | Note, ...] = (),
     progress: Progress | None = None,
@@ -171,7 +166,7 @@ def _roles(inputs: Exports) -> dict[str, str | None]:
     return {**dict(zip(names, inputs.files, strict=True)), "truth": pairs}
 
 
-def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:
+def _truth(targets: Traces, queries: Traces, truth: ArrayLike | measure.Truth | None) -> measure.Truth | None:
     """Find the truth, or answer None where it is simply not known; contradictions are still refused."""
     if truth is None:
         named = (targets.users is not None, queries.users is not None)

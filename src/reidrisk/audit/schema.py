@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.errors import FormatError
-from reidrisk.base.notes import Note
+from reidrisk.base import FormatError, Note
 from reidrisk.base.plain import written
 
 _Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"]

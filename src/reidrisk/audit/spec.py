@@ -7,8 +7,7 @@ from pydantic import Field, field_validator
 
 from reidrisk.attacks.registry import nameable
 from reidrisk.audit.questions import Asked
-from reidrisk.base.errors import OptionError
-from reidrisk.base.foreign import printable
+from reidrisk.base import OptionError, printable
 from reidrisk.base.specs import Spec
 from reidrisk.base.specs import named as field
 from reidrisk.io.exports import Reading

@@ -15,8 +15,7 @@ import numpy as np
 from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.truth_doubt import TruthDoubt
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
+from reidrisk.base import Note, mean_interval
 from reidrisk.measure import Choosiness, Exposure, Group
 
 _CUTS = (0.9, 0.5, 0.1, 0.01, 0.2, 0.001)

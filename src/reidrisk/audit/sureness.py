@@ -9,8 +9,7 @@ from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.probability_check import ProbabilityCheck, check_probabilities
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.arrays import Ints
-from reidrisk.base.notes import Note
+from reidrisk.base import Ints, Note
 from reidrisk.measure.risk import linked
 from reidrisk.search.engines import Engine
 

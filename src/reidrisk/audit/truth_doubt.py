@@ -15,16 +15,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import measure
 from reidrisk.attacks import Attack, Hamming, Hellinger, Links, NearestEuclidean
 from reidrisk.audit.axis import holds
 from reidrisk.audit.choice import only
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.results import Result
-from reidrisk.base.streams import stream
+from reidrisk.base import Array, Bools, Floats, Ints, Result, mean_interval, stream
 from reidrisk.records import Attributes, Bags, Traces, Vectors
 
 _ASKED = 2_000  # queries, and strangers of each kind, that are looked at
@@ -186,7 +182,7 @@ class _Cut(NamedTuple):
     ``suspect``: whether more wrong links are close than strangers, at the level of a suspicion.
     """
 
-    close: npt.NDArray[np.bool_]
+    close: Bools
     excess: float
     low: float
     wrong_low: float
@@ -209,7 +205,7 @@ def _cuts(scores: _Scores, single: bool) -> Iterator[_Cut]:
                 yield _Cut(close, excess, low, wrong_low, wrong_high, suspect)
 
 
-def _difference(a: npt.NDArray[Any], b: npt.NDArray[Any], level: float = _LEVEL) -> tuple[float, float, float]:
+def _difference(a: Array, b: Array, level: float = _LEVEL) -> tuple[float, float, float]:
     """Return the difference of two independent means of values in [0, 1], and its ends (Newcombe)."""
     (low, high), (least, most) = mean_interval(a, level), mean_interval(b, level)
     up, down = float(np.mean(a)), float(np.mean(b))

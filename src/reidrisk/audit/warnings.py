@@ -5,10 +5,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks import Presence
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.streams import stream
+from reidrisk.base import Floats, Ints, Note, mean_interval, stream
 from reidrisk.measure.risk import credits
 from reidrisk.records import Case, Traces, Vectors
 

@@ -14,10 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError, ReidRiskError
+from reidrisk.base import ArrayLike, Floats, OptionError, ReidRiskError
 
 _LARGEST = 64_000_000  # bytes of an answer that are read
 _AGAIN = (429, 502, 503, 504)  # statuses after which another try may succeed
@@ -82,7 +80,7 @@ class Client:
         self.token = str(found["token"])
         return self.token
 
-    def share(self, matrix: npt.ArrayLike, profile: npt.ArrayLike) -> dict[str, Any]:
+    def share(self, matrix: ArrayLike, profile: ArrayLike) -> dict[str, Any]:
         """Share this agent's transition matrix (d, d) and metadata (p,), or update them; return where they stand."""
         body = {"matrix": np.asarray(matrix).tolist(), "profile": np.asarray(profile).tolist()}
         return self.call("PUT", f"/v1/agents/{self.agent}/record", body, key=True)
@@ -95,7 +93,7 @@ class Client:
         """Return where the record stands: none, waiting, included or withdrawn."""
         return self.call("GET", f"/v1/agents/{self.agent}/record")
 
-    def fetch(self, profile: npt.ArrayLike) -> Fitted:
+    def fetch(self, profile: ArrayLike) -> Fitted:
         """Fetch the matrix that fits this metadata (p,)."""
         found = self.call("POST", "/v1/matrix", {"profile": np.asarray(profile).tolist()})
         matrix = np.asarray(found["matrix"], dtype=np.float64)

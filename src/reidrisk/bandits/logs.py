@@ -5,14 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.sharing.weights import LEAST_ALPHA
 from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, matrices_of_events, state_codes
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import is_number
+from reidrisk.base import Array, DataError, Floats, FormatError, Ints, Note, OptionError, is_number
 from reidrisk.io.documents import read_npz
 from reidrisk.io.tables import existing_file, open_table, table_of_frame
 
@@ -113,7 +109,7 @@ def _tolerance(records: Floats, time: Floats) -> float:
     return max(LEAST_ALPHA, min(PAPER_TOLERANCE, 0.5 / most)) if most else PAPER_TOLERANCE
 
 
-def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], Ints]:
+def _coded(table: Any, column: str) -> tuple[Array, Ints]:
     """Return the distinct texts of a column in order, and for each row which of them it holds."""
     import polars as pl
 

@@ -11,10 +11,9 @@ from reidrisk.bandits.agent.regret import count_of
 from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, TruncatedSVD, as_steps, check_private
 from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.bandits.transitions import Behaviour
-from reidrisk.base.errors import OptionError
+from reidrisk.base import OptionError, checked_seed
 from reidrisk.base.moved import STUDIES
 from reidrisk.base.specs import Spec, named
-from reidrisk.base.streams import checked_seed
 
 _VARIANCES = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _RANKS = 8  # at most, where none are given

@@ -17,12 +17,7 @@ from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, 
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.spec import TradeoffSpec
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Result, Risk, Spoken
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base import DataError, Floats, Note, OptionError, Progress, Result, Risk, Spoken, fresh_seed, silent
 
 _REWARDS = {"hard": hard_rewards, "easy": easy_rewards}
 _QUERIES = 1_000  # attacks at a point, where there are few users

@@ -3,15 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
+from reidrisk.base import Array, ArrayLike, DataError, Floats, Ints, Note, OptionError, sizes
 
 LARGEST = 1e15  # largest measurement: seconds beyond it are no time, and squared differences beyond it defeat t-SNE
 
@@ -63,7 +58,7 @@ class Behaviour:
         return f"Behaviour({n:,} user{'s' * (n != 1)} x {d} states, profiles of {p} number{'s' * (p != 1)})"
 
 
-def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
+def checked_records(records: ArrayLike, least: int = 1) -> Floats:
     """Return transition matrices as a float array, or name the first row that is not a distribution.
 
     Rows that add up to 1 only to within 1e-6, as in a float32 file, are divided by their sums here, once and for all.
@@ -89,7 +84,7 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
     return np.where(rough[:, :, None], array / sums[:, :, None], array) if rough.any() else array
 
 
-def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
+def checked_profiles(profiles: ArrayLike, n_users: int) -> Floats:
     """Return profiles as an (n, p) float array, or say what does not fit."""
     array = np.asarray(profiles, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != n_users or not array.shape[1]:
@@ -103,7 +98,7 @@ def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
     return array
 
 
-def matrices(seconds: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:
+def matrices(seconds: ArrayLike, counts: ArrayLike) -> Floats:
     """Turn times and counts into transition matrices (galozy, Section 6.1).
 
     M[s, s] = time spent in s (n, d), M[s, s'] = number of transitions from s to s' (n, d, d; its diagonal is not looked
@@ -153,7 +148,7 @@ def matrices_of_events(
 
 
 def state_codes(
-    labels: npt.NDArray[Any], states: Sequence[str] | None, place: Callable[[int], str] = "row {}".format
+    labels: Array, states: Sequence[str] | None, place: Callable[[int], str] = "row {}".format
 ) -> tuple[tuple[str, ...], Ints]:
     """Give the states of a log numbers, by a given list, or by the labels that occur; ``place`` is for messages."""
     seen, codes = np.unique(labels, return_inverse=True)

@@ -1,7 +1,14 @@
 """Short names for types of arrays."""
 
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Array", "ArrayLike", "Bools", "Floats", "Ints", "Signed"]
+
+Array = NDArray[Any]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Signed = NDArray[np.signedinteger[Any]]

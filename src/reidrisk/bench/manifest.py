@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
-from reidrisk.base.foreign import reason
+from reidrisk.base import FormatError, OptionError, ReidRiskError, reason, stream
 from reidrisk.base.frames import coded, columns_of
 from reidrisk.base.specs import Spec
-from reidrisk.base.streams import stream
 from reidrisk.io.tables import text_of
 from reidrisk.records import Events
 

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reidrisk.base.errors import FormatError, ReidRiskError
-from reidrisk.base.notes import Note
+from reidrisk.base import FormatError, Note, ReidRiskError
 from reidrisk.bench.manifest import DataSet
 from reidrisk.io.tables import check_bytes, is_packed, open_table, reading
 from reidrisk.mechanisms import TopKNoise

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Covers, Result, Spoken
+from reidrisk.base import Covers, Note, Result, Spoken
 from reidrisk.measure import Calibration
 
 FORMAT = 1

@@ -12,10 +12,7 @@ from pydantic import Field, field_validator
 
 from reidrisk.attacks import Attack, Links, registry
 from reidrisk.attacks.registry import Entry
-from reidrisk.base.errors import ReidRiskError
-from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.results import Risk
+from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps
 from reidrisk.base.specs import Spec
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
 from reidrisk.bench.reading import Reader, Sites, load

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import ArrayLike, DataError, Floats, Ints
 from reidrisk.records import Channel
 
 BLOCK = 4_000_000  # numbers held at once while a dense matrix is passed over
@@ -47,7 +45,7 @@ def _filled(values: Any) -> Floats:
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64).ravel()
 
 
-def checked_prior(prior: npt.ArrayLike, n: int) -> Floats:
+def checked_prior(prior: ArrayLike, n: int) -> Floats:
     """Return a prior over ``n`` users as floats, or refuse what is not a distribution."""
     weights = np.asarray(prior, dtype=np.float64)
     if weights.shape != (n,):

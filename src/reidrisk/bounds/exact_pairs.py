@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from reidrisk.base.arrays import ArrayLike
 
 Factor = Fraction | float  # a factor x of at least 1; a float stands for itself, exactly
 
@@ -20,7 +21,7 @@ _LARGEST_EXP, _LARGEST_LOG = 700.0, 750.0  # e to the first is a float; the rati
 _LOG_ERROR = 16 * ROUNDING  # of math.log, log1p and exp with what is done around them; they are good to 2 or 3
 
 
-def exact_crossing(p: npt.ArrayLike, q: npt.ArrayLike, delta: float, guess: float = 1.0) -> Factor:
+def exact_crossing(p: ArrayLike, q: ArrayLike, delta: float, guess: float = 1.0) -> Factor:
     """Return the smallest ``x >= 1`` with ``sum_o (p[o] - x q[o])_+ <= delta``, exactly; infinite where there is none.
 
     Every set E of outputs needs ``x >= (p(E) - delta) / q(E)``. From the set that exceeds at one x follows a larger x,
@@ -45,7 +46,7 @@ def exact_crossing(p: npt.ArrayLike, q: npt.ArrayLike, delta: float, guess: floa
         guessed, up, down = False, best_up, best_down
 
 
-def exact_excess(p: npt.ArrayLike, q: npt.ArrayLike, x: Factor) -> Fraction:
+def exact_excess(p: ArrayLike, q: ArrayLike, x: Factor) -> Fraction:
     """Return ``sum_o (p[o] - x q[o])_+`` exactly.
 
     >>> exact_excess([0.75, 0.25], [0.25, 0.75], 2.0)
@@ -118,7 +119,7 @@ def _ends(value: float) -> tuple[float, float]:
     return max(math.nextafter(low, -math.inf), 0.0), math.nextafter(high, math.inf)
 
 
-def _whole_numbers(p: npt.ArrayLike, q: npt.ArrayLike, limit: float) -> tuple[tuple[list[int], list[int]], int]:
+def _whole_numbers(p: ArrayLike, q: ArrayLike, limit: float) -> tuple[tuple[list[int], list[int]], int]:
     """Return p, q where p is above 0, and ``limit``, as whole numbers on one scale."""
     above, below = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     above, below = above[above > 0.0], below[above > 0.0]

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import from_0_to_1, whole
+from reidrisk.base import Floats, OptionError, from_0_to_1, whole
 from reidrisk.bounds.columns import column_max, column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, log_ends
 from reidrisk.bounds.row_pairs import WORK, RowPairs

@@ -5,13 +5,8 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1
-from reidrisk.base.results import Bound
+from reidrisk.base import Bound, Floats, Ints, Note, OptionError, Signed, between_0_and_1
 from reidrisk.bounds.columns import row_blocks
 from reidrisk.records import Channel, Traces
 
@@ -105,7 +100,7 @@ def _log_nobody(channel: Channel) -> Floats:
         return total
 
 
-def row_keys(tokens: npt.NDArray[np.signedinteger[Any]], n_tokens: int) -> Ints:
+def row_keys(tokens: Signed, n_tokens: int) -> Ints:
     """Return one integer per row of (n, r) tokens in ``[-1, n_tokens)``, equal exactly where rows are equal.
 
     Columns are digits of a number in base ``n_tokens + 1`` (-1 is a digit too); whenever the next digit would not fit,

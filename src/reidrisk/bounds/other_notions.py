@@ -4,11 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
+from reidrisk.base import ArrayLike, DataError, Floats, OptionError, whole
 from reidrisk.bounds.columns import BLOCK, checked_prior, column_max, column_mean, entry_rows, row_blocks
 from reidrisk.records import Channel
 
@@ -60,7 +57,7 @@ def from_mutual_information(bits: float, n: int) -> float:
     return (1.0 + float(bits)) / math.log2(n) if n > 1 else 1.0
 
 
-def mutual_information(P: Any, prior: npt.ArrayLike | None = None) -> float:
+def mutual_information(P: Any, prior: ArrayLike | None = None) -> float:
     """Return ``MI(I; O | P) = sum_i prior[i] sum_o P[i, o] log2(P[i, o] / q[o])`` in bits, with ``q = prior P``.
 
     How much the representation tells about who it is of (carey, Appendix B.3); ``0 log 0 = 0``.
@@ -83,7 +80,7 @@ def mutual_information(P: Any, prior: npt.ArrayLike | None = None) -> float:
     return max(0.0, bits)
 
 
-def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) -> float:
+def vulnerability(P: Any, gain: Any = None, prior: ArrayLike | None = None) -> float:
     """Return the posterior vulnerability ``V = sum_o max_w sum_i prior[i] P[i, o] gain[w, i]``.
 
     The expected gain of the best attacker who sees the representation (carey, Appendix B.4); the (actions, n) ``gain``
@@ -104,7 +101,7 @@ def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) 
     return float(_best_gains(channel, _checked_gain(gain, n), weights).sum())
 
 
-def min_entropy_leakage(P: Any, prior: npt.ArrayLike | None = None) -> float:
+def min_entropy_leakage(P: Any, prior: ArrayLike | None = None) -> float:
     """Return ``log2(V(P) / max_i prior[i])`` in bits: by which factor the representation helps one guess.
 
     ``V`` is the Bayes :func:`vulnerability`; the leakage is 0 when the representation is of no use, and at most

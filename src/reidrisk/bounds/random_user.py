@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import Array, DataError, Ints
 from reidrisk.bounds.columns import column_max, entry_rows
 from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 
@@ -85,7 +83,7 @@ def partial_information(expected: Any) -> float:
     return random_user(expected)
 
 
-def _checked_users(array: npt.NDArray[Any], channel: Channel) -> Ints:
+def _checked_users(array: Array, channel: Channel) -> Ints:
     n, m = channel.shape
     if array.dtype.kind not in "iu":
         raise DataError(f"a rule names users by their index, but its values are of type {array.dtype}")
@@ -97,7 +95,7 @@ def _checked_users(array: npt.NDArray[Any], channel: Channel) -> Ints:
     return array.astype(np.int64)
 
 
-def _check_columns(values: npt.NDArray[Any], sums: npt.NDArray[Any], shape: Any, channel: Channel) -> None:
+def _check_columns(values: Array, sums: Array, shape: Any, channel: Channel) -> None:
     if tuple(shape) != channel.shape:
         raise DataError(f"the rule has shape {tuple(shape)}, but the channel has {channel.shape}")
     if not (np.isfinite(values).all() and values.min(initial=0.0) >= 0.0):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import reidrisk.bounds.other_notions as notions
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Bound, Measurement, Result, Spoken
+from reidrisk.base import Bound, Measurement, Note, Result, Spoken
 from reidrisk.bounds.exact_pairs import exp_ends
 from reidrisk.bounds.ldp import from_ldp, ldp_epsilon
 from reidrisk.bounds.matching import matching

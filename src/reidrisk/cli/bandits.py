@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
-from reidrisk.base.errors import OptionError
-from reidrisk.base.extras import require
+from reidrisk.base import OptionError, require
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, option, takes

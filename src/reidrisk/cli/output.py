@@ -16,10 +16,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from reidrisk.base.errors import OptionError, ReidRiskError
-from reidrisk.base.extras import require
-from reidrisk.base.foreign import printable
-from reidrisk.base.progress import Progress, silent
+from reidrisk.base import OptionError, Progress, ReidRiskError, printable, require, silent
 from reidrisk.present.console import harmless, print_page
 from reidrisk.present.model import Page
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
+from reidrisk.base import Note, OptionError
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Seed, argument, menu, option
 

@@ -8,12 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import OptionError
-from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.results import Result
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base import ArrayLike, OptionError, Progress, Result, Steps, fresh_seed
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity, measured_through_noise
 from reidrisk.cohorts.sensitivity.blocklist import (
     THRESHOLDS,
@@ -31,7 +27,7 @@ from reidrisk.privacy import PrivacyStatement
 
 
 def sensitivity(
-    assignment: npt.ArrayLike,
+    assignment: ArrayLike,
     visited: Any,
     spec: CohortSpec | float | None = None,
     categories: Sequence[str] | None = None,
@@ -79,7 +75,7 @@ def sensitivity(
 
 
 def private_sensitivity(
-    assignment: npt.ArrayLike, visited: Any, *former: Any, categories: Sequence[str] | None = None, **options: Any
+    assignment: ArrayLike, visited: Any, *former: Any, categories: Sequence[str] | None = None, **options: Any
 ) -> Sensitivity:
     """Measure the gaps through noise as before version 0.2; now :func:`sensitivity` does, with a spec."""
     names = ("n_cohorts", "epsilon", "delta", "model", "t", "level", "fdr")

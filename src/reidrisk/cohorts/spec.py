@@ -4,10 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base import OptionError, between_0_and_1, checked_seed, whole
 from reidrisk.base.specs import Spec, named
-from reidrisk.base.streams import checked_seed
 
 Model = Literal["central", "local"]
 Rule = Literal["plain", "chance", "doubt"]

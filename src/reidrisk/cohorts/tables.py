@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
-from reidrisk.base.foreign import reason
+from reidrisk.base import DataError, FormatError, Ints, OptionError, ReidRiskError, reason
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables import format_of, is_list, open_table, table_of_frame
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Ints
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import cell, first_repeat, first_seen, whole_numbers

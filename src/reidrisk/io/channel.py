@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.foreign import reason
-from reidrisk.base.indices import checked_csr
+from reidrisk.base import DataError, Floats, FormatError, checked_csr, reason, sizes
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_npz
 from reidrisk.io.tables.columns import cell, refuse_repeated_users, user_ids

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reidrisk.base.errors import OptionError
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import OptionError, Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.tables.formats import ENDINGS, format_of, open_table

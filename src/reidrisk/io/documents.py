@@ -10,12 +10,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.foreign import reason
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import Array, DataError, FormatError, Vocabulary, reason, sizes
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.opening import existing_file, reading, text_of
 
@@ -72,7 +68,7 @@ def read_npz(path: PathLike, name: str | None = None, store: str = "arrays with 
     return found
 
 
-def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> npt.NDArray[Any]:
+def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> Array:
     library = np.lib.format
     try:
         version = library.read_magic(packed)

@@ -6,12 +6,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError, TruthError
-from reidrisk.base.notes import Note
-from reidrisk.base.users import UserIds, find_users, is_text
+from reidrisk.base import Bools, DataError, FormatError, Ints, Note, TruthError, UserIds, find_users, is_text
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
@@ -234,7 +230,7 @@ def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) ->
     return truth
 
 
-def _found(table: Table, column: str, known: UserIds) -> tuple[npt.NDArray[np.bool_], Ints]:
+def _found(table: Table, column: str, known: UserIds) -> tuple[Bools, Ints]:
     """Return which rows of the file name a user in this column, and who that is among the known ones."""
     import pyarrow as pa
     import pyarrow.compute as pc  # not loaded with pyarrow itself

@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.notes import Note
+from reidrisk.base import DataError, FormatError, Ints, Note
 from reidrisk.io.period_forms import day_and_month, other_order, understood
 from reidrisk.io.tables.columns import cell, holds_text, plain_kind
 from reidrisk.io.tables.opening import reading

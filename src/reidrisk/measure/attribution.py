@@ -7,13 +7,9 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.results import Difference, Result, Risk
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base import ArrayLike, Bools, DataError, Difference, OptionError, Result, Risk, fresh_seed, whole
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import chosen_queries, random_user, risk_of
@@ -31,7 +27,7 @@ _RARITY = {
 OTHER = "other"
 _TOGETHER = 4  # parts, those that tell most by themselves, of which pairs are left out together
 
-Mask = npt.NDArray[np.bool_]
+Mask = Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +148,7 @@ def attribution(
     attack: Attack[Any] | Sequence[Attack[Any]],
     targets: Any,
     queries: Any,
-    truth: npt.ArrayLike | Truth | None = None,
+    truth: ArrayLike | Truth | None = None,
     by: By | Mapping[str, str] | None = None,
     sample: int | None = 2_000,
     seed: int | None = None,

@@ -3,12 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
-from reidrisk.base.results import Result
-from reidrisk.base.streams import stream
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, Result, stream
 
 _BINS = 10
 _DRAWS = 400  # the mean error of this many is known to about a thousandth
@@ -31,9 +27,7 @@ class Calibration(Result):
     n_queries: int
 
 
-def calibration(
-    probability: npt.ArrayLike, credit: npt.ArrayLike, ties: npt.ArrayLike | int = 1, seed: int = 0
-) -> Calibration:
+def calibration(probability: ArrayLike, credit: ArrayLike, ties: ArrayLike | int = 1, seed: int = 0) -> Calibration:
     """Compare ``Links.probability`` with credits: error = sum over bins of |sum of p - credit| / n.
 
     ``credit`` is the probability of a right link (``Risk.per_user``). ``ties`` targets share the best score
@@ -59,9 +53,9 @@ def calibration(
 
 
 def recalibrated(
-    probability: npt.ArrayLike,
-    credit: npt.ArrayLike,
-    people: npt.ArrayLike | None = None,
+    probability: ArrayLike,
+    credit: ArrayLike,
+    people: ArrayLike | None = None,
     folds: int = 5,
     seed: int = 0,
 ) -> Floats:
@@ -97,5 +91,5 @@ def recalibrated(
     return np.clip(out, 0.0, 1.0)
 
 
-def _error(p: Floats, right: Floats, bins: npt.NDArray[np.int64]) -> float:
+def _error(p: Floats, right: Floats, bins: Ints) -> float:
     return float(np.abs(np.bincount(bins, weights=p - right, minlength=_BINS)).sum() / p.size)

@@ -5,13 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks import Attack, FullInformation, MixtureBayes
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.intervals import difference_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Result, Risk
+from reidrisk.base import ArrayLike, DataError, Note, OptionError, Result, Risk, difference_interval
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import random_user
 from reidrisk.populations import TypeMixture
@@ -49,7 +45,7 @@ def ceiling(
     queries: Any,
     attacks: Sequence[Attack[Any]],
     noise: float = 0.05,
-    truth: npt.ArrayLike | Truth | None = None,
+    truth: ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,

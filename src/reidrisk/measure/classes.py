@@ -2,17 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1
+from reidrisk.base import Array, DataError, Ints, Note, Result, Spoken, between_0_and_1
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Result, Spoken
 from reidrisk.records import Attributes
 
 
@@ -70,7 +64,7 @@ class Classes(Spoken):
     threshold: float
     journalist: Journalist | None = None
     notes: tuple[Note, ...] = ()
-    sizes: npt.NDArray[np.int64] | None = field(default=None, repr=False, metadata=MEMORY)
+    sizes: Ints | None = field(default=None, repr=False, metadata=MEMORY)
     """(n,) Size of each person's class; stays in memory."""
 
 
@@ -162,6 +156,6 @@ def _journalist(asked: Attributes, sizes: Ints, population: Attributes, threshol
     )
 
 
-def _rounded_sum(parts: npt.NDArray[Any]) -> int:
+def _rounded_sum(parts: Array) -> int:
     """Add up over people what adds up to a whole number in every class."""
     return int(np.rint(parts.sum()))

@@ -1,10 +1,7 @@
 """Which of two risks is higher, on the same queries: the paired difference with its interval."""
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError
+from reidrisk.base import Covers, Difference, Floats, OptionError, Risk, of_class
 from reidrisk.base.intervals import design_effect, difference_interval
-from reidrisk.base.options import of_class
-from reidrisk.base.results import Covers, Difference, Risk
 from reidrisk.measure.jackknife import variance
 
 

@@ -3,12 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.options import of_class
-from reidrisk.base.results import Result
+from reidrisk.base import Bools, Floats, Result, mean_interval, of_class
 
 _THRESHOLDS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -49,7 +45,7 @@ def choosiness(probability: Floats, credit: Floats | None, level: float = 0.95) 
     return tuple(_point(threshold, probability >= threshold, credit, level) for threshold in _THRESHOLDS)
 
 
-def _point(threshold: float, answers: npt.NDArray[np.bool_], credit: Floats | None, level: float) -> Choosiness:
+def _point(threshold: float, answers: Bools, credit: Floats | None, level: float) -> Choosiness:
     answered = float(answers.mean())
     if credit is None:
         return Choosiness(threshold, answered, None, None)

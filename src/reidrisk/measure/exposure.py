@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.results import Result
+from reidrisk.base import DataError, Floats, Ints, Result, mean_interval
 from reidrisk.measure.traits import held_names, traits
 from reidrisk.records import Vectors
 

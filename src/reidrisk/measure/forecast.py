@@ -5,15 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1, is_whole
-from reidrisk.base.results import Result
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, Note, OptionError, Result, between_0_and_1, is_whole
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure.extrapolation import WAYS
 from reidrisk.measure.families import FAMILIES, Parameters, fitted
@@ -74,7 +69,7 @@ def forecast(
     targets: Any,
     queries: Any,
     population: int | Sequence[int],
-    truth: npt.ArrayLike | Truth | None = None,
+    truth: ArrayLike | Truth | None = None,
     sample: int | None = 2_000,
     seed: int | None = None,
     level: float = 0.9,

@@ -4,16 +4,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1
+from reidrisk.base import (
+    ArrayLike,
+    DataError,
+    Floats,
+    Ints,
+    Note,
+    OptionError,
+    Progress,
+    Result,
+    Spoken,
+    Steps,
+    between_0_and_1,
+    checked_seed,
+    silent,
+    stream,
+)
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.progress import Progress, Steps, silent
-from reidrisk.base.results import Result, Spoken
-from reidrisk.base.streams import checked_seed, stream
 from reidrisk.records import Channel, Traces
 from reidrisk.sequence import Schedule, Sizes
 
@@ -52,7 +60,7 @@ class Information(Spoken):
     level: float = 0.95
     seed: int | None = None
     notes: tuple[Note, ...] = ()
-    per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
+    per_user: Floats | None = field(default=None, repr=False, metadata=MEMORY)
     """(n_measured, 3) Bits of B, bits of B given A, and observed epochs of each user; stays out of JSON."""
 
 
@@ -69,7 +77,7 @@ class Independence(Spoken):
     gap: Bits
 
 
-def exact_information(known: Channel | npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Information:
+def exact_information(known: Channel | ArrayLike, weights: ArrayLike | None = None) -> Information:
     r"""Return the information of one epoch where the distribution is known: no sampling, no model.
 
     ``known`` is the joint distribution P(A = a, B = b), or a :class:`reidrisk.Channel` P from which both observers of

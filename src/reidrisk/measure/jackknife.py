@@ -15,14 +15,12 @@ some, too. A kind of record that nobody has here, but others like these may have
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.parallel import each
+from reidrisk.base import Bools, Floats, Ints, each
 from reidrisk.measure.alike import distinct
 
-Flags = npt.NDArray[np.bool_]
+Flags = Bools
 
 PAIRS = 1_000_000_000  # scores computed again, at most, to see how links change when a target leaves: some seconds
 _SCORES = 2_000_000  # scores held at once

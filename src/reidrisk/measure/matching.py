@@ -5,17 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Risk
-from reidrisk.base.streams import fresh_seed, stream
+from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import check_attack, checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
@@ -32,12 +27,12 @@ def matching(
     attack: Attack[Any],
     targets: Any,
     queries: Any,
-    truth: npt.ArrayLike | None = None,
+    truth: ArrayLike | None = None,
     level: float = 0.95,
     seed: int | None = None,
     orders: int = _ORDERS,
     candidates: int = _CANDIDATES,
-    groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
     engine: Engine | None = None,
 ) -> Risk:
     """Measure the matching setting: link all queries at once, each target at most once, for the best total score.

@@ -5,17 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream
 from reidrisk.base.intervals import design_effect, mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Covers, Risk
-from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure import jackknife
 from reidrisk.measure.alike import distinct
 from reidrisk.measure.jackknife import Gains
@@ -29,11 +24,11 @@ def random_user(
     attack: Attack[Any],
     targets: Any,
     queries: Any,
-    truth: npt.ArrayLike | Truth | None = None,
+    truth: ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,
-    groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
     engine: Engine | None = None,
 ) -> Risk:
     """Measure the random-user setting: for one record at a time, which of the targets it is.
@@ -85,11 +80,11 @@ def curve(
     targets: Any,
     queries: Any,
     epochs: Sequence[int],
-    truth: npt.ArrayLike | Truth | None = None,
+    truth: ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,
-    groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
     engine: Engine | None = None,
 ) -> tuple[Risk, ...]:
     """Measure the random-user setting at several numbers of epochs, on the same queries.
@@ -207,7 +202,7 @@ def groups_note(groups: Groups, chosen: Ints) -> Note:
     return Note("within-groups", groups=int((groups.sizes > 0).sum()), mean=float(sizes.mean()))
 
 
-def checked_groups(groups: tuple[npt.ArrayLike, npt.ArrayLike], n_targets: int, n_queries: int) -> Groups:
+def checked_groups(groups: tuple[ArrayLike, ArrayLike], n_targets: int, n_queries: int) -> Groups:
     """Return numbered groups with a label for each record, or say which table has too few or too many."""
     if not isinstance(groups, tuple | list) or len(groups) != 2:
         raise OptionError("groups must be a pair: the groups of the targets and those of the queries")

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.base import Attack
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
+from reidrisk.base import Floats, Ints, OptionError
 
 _SCORES = 20_000_000  # scores held at once
 

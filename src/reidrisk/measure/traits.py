@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.intervals import mean_interval
+from reidrisk.base import Floats, Ints, mean_interval
 from reidrisk.records import Traces
 
 _RARITY = {"below 1 in 1,000": (0.0, 0.001), "1 in 1,000 to 100": (0.001, 0.01), "above 1 in 100": (0.01, np.inf)}

@@ -5,14 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.kernels import njit
-from reidrisk.base.notes import Note
-from reidrisk.base.options import whole
-from reidrisk.base.parallel import each
-from reidrisk.base.results import Spoken
+from reidrisk.base import DataError, Ints, Note, OptionError, Spoken, each, mean_interval, njit, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.records import Attributes, Bags, Events, Traces
 from reidrisk.records.calendar import Every, periods

@@ -5,14 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import whole
-from reidrisk.base.results import Risk
+from reidrisk.base import ArrayLike, DataError, Note, Risk, whole
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.records import Traces, Truth, find_truth
 
@@ -21,7 +17,7 @@ def known_victim(
     attack: Attack[Any],
     audience: Any,
     victims: Any,
-    truth: npt.ArrayLike | Truth | None = None,
+    truth: ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,

@@ -6,10 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base import DataError, Ints, Note, OptionError, checked_seed, stream
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Case
 

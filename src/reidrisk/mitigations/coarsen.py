@@ -6,10 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import DataError, Ints, OptionError, Vocabulary, whole
 from reidrisk.mitigations import rows
 from reidrisk.mitigations.base import Mitigation, Side, released_tables
 from reidrisk.mitigations.registry import register

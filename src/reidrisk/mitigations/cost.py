@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.results import Result
-from reidrisk.base.streams import stream
+from reidrisk.base import Floats, Ints, Result, stream
 from reidrisk.mitigations.base import Side, View
 from reidrisk.mitigations.rows import observations
 from reidrisk.records import Case, Vectors

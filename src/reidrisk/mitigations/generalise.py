@@ -6,9 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import is_number, is_whole
+from reidrisk.base import DataError, Floats, Ints, OptionError, is_number, is_whole
 from reidrisk.mitigations.base import Mitigation, Side
 from reidrisk.mitigations.registry import register
 from reidrisk.mitigations.rows import masked

@@ -5,8 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.options import from_0_to_1
+from reidrisk.base import Ints, from_0_to_1
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.registry import register
 from reidrisk.mitigations.rows import randomised, thinned

@@ -6,11 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from reidrisk.attacks import TfIdf
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1
-from reidrisk.base.streams import stream
+from reidrisk.base import DataError, Floats, Note, between_0_and_1, stream
 from reidrisk.measure.risk import credits
 from reidrisk.mitigations import rows as observed
 from reidrisk.mitigations.base import Mitigation, Side, View

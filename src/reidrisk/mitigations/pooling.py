@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks import TfIdf
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import Bools, DataError, Ints
 from reidrisk.records import Bags, Traces
 
 Table = Traces | Bags
@@ -63,7 +61,7 @@ def stacked(one: Table, two: Table) -> Table:
     raise DataError(f"{type(one).__name__} and {type(two).__name__} have no rows of one kind; bring both into one form")
 
 
-def _only_best(targets: Bags, queries: Bags) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _only_best(targets: Bags, queries: Bags) -> tuple[Ints, Bools]:
     """Return the nearest target of each query, and whether it is the only one that near."""
     links = TfIdf().fit(targets).link(queries)
     return np.maximum(links.target, 0), (links.n_ties == 1) & (links.target >= 0)

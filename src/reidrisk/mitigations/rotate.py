@@ -5,9 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.options import whole
+from reidrisk.base import DataError, Ints, whole
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.pooling import Table, joined, next_pseudonyms, stacked
 from reidrisk.mitigations.registry import register

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import Bools, Ints, Vocabulary
 from reidrisk.records import Attributes, Bags, Traces, Vectors, Visits
 from reidrisk.records.thinning import drawn
 
@@ -61,7 +59,7 @@ def at_most(table: Table, size: int, rng: np.random.Generator) -> Table:
     return table.with_counts(drawn(table.counts, np.full(len(table), size), rng))
 
 
-def masked(table: Traces, kept: npt.NDArray[np.bool_]) -> Traces:
+def masked(table: Traces, kept: Bools) -> Traces:
     """Return the traces with the cells that are not kept missing."""
     return table._with(np.where(kept, table.tokens, table.tokens.dtype.type(-1)), table.users)
 

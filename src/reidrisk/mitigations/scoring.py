@@ -9,11 +9,7 @@ import numpy as np
 
 from reidrisk.attacks import Attack, Clock, Entry
 from reidrisk.attacks.registry import nameable
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Risk
+from reidrisk.base import DataError, Floats, Ints, Note, Risk, mean_interval
 from reidrisk.measure.jackknife import queries_per_person
 from reidrisk.measure.risk import credits, linked
 from reidrisk.mechanisms import TopKNoise

@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks import Attack
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.options import between_0_and_1
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Result, Risk
-from reidrisk.base.streams import stream
+from reidrisk.base import DataError, Ints, Progress, Result, Risk, between_0_and_1, silent, stream
 from reidrisk.mitigations.base import Mitigation
 from reidrisk.mitigations.people import DropPeople
 from reidrisk.mitigations.registry import registry

@@ -5,8 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
+from reidrisk.base import DataError, OptionError, whole
 from reidrisk.mitigations import rows
 from reidrisk.mitigations.base import Mitigation
 from reidrisk.mitigations.registry import register

@@ -5,8 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.options import whole
+from reidrisk.base import Ints, whole
 from reidrisk.mitigations import rows
 from reidrisk.mitigations.base import Mitigation, Side, released_tables
 from reidrisk.mitigations.registry import register

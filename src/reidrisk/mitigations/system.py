@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import from_0_to_1, whole
+from reidrisk.base import DataError, Ints, OptionError, from_0_to_1, whole
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.registry import register

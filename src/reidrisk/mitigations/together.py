@@ -5,8 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import DataError, Ints, OptionError
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.people import DropPeople
 from reidrisk.records import Case

@@ -10,11 +10,7 @@ import numpy as np
 from reidrisk.attacks import Attack, Entry
 from reidrisk.attacks.registry import by_search
 from reidrisk.attacks.registry import registry as entries
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.results import Difference, Result, Risk
+from reidrisk.base import DataError, Difference, Ints, Note, OptionError, Progress, Result, Risk, Steps
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.mitigations.base import Mitigation, View

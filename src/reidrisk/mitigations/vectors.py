@@ -6,9 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import whole
+from reidrisk.base import Floats, OptionError, whole
 from reidrisk.mitigations.base import Mitigation, Side, released_tables
 from reidrisk.mitigations.registry import register
 from reidrisk.records import Case, Vectors

@@ -3,14 +3,11 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.kernels import njit
-from reidrisk.base.parallel import each
-from reidrisk.base.streams import BLOCK, blocks, stream
+from reidrisk.base import BLOCK, Array, blocks, each, njit, stream
 
 
-def draw(steps: npt.NDArray[Any], start: int, stop: int, seed: int, threads: int | None = None) -> npt.NDArray[Any]:
+def draw(steps: Array, start: int, stop: int, seed: int, threads: int | None = None) -> Array:
     """Draw the sets of the users from ``start``, the first of a block, to ``stop``: tokens ascending, -1 behind.
 
     ``steps``, (T, r, k, N), are the cumulative probabilities of each slot; the last one of a slot is 1. A user is the

@@ -26,12 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.options import whole
-from reidrisk.base.parallel import each, n_threads
+from reidrisk.base import Floats, Ints, Vocabulary, each, n_threads, sizes, whole
 from reidrisk.base.streams import block_of, blocks, checked_seed, stream
-from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import TopSets
 
 Tokens = npt.NDArray[np.int16]

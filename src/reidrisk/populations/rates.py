@@ -9,11 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.foreign import reason
-from reidrisk.base.indices import checked_csr
-from reidrisk.base.streams import blocks
+from reidrisk.base import DataError, Floats, FormatError, OptionError, blocks, checked_csr, reason
 from reidrisk.io.tables import check_bytes, existing_file, is_packed
 
 BLOCK = 4_096  # users made together, always a whole block, so that a larger population starts with the same users

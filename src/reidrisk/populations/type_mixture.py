@@ -11,14 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats
+from reidrisk.base import Floats, Result, Vocabulary, checked_seed, require, sizes, whole
 from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
-from reidrisk.base.extras import require
-from reidrisk.base.options import whole
-from reidrisk.base.results import Result
-from reidrisk.base.streams import checked_seed
-from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import existing_file

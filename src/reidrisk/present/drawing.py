@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reidrisk.base.errors import OptionError
-from reidrisk.base.extras import require
+from reidrisk.base import OptionError, require
 from reidrisk.io import write_atomically
 from reidrisk.present.scales import RateScale, spread
 from reidrisk.present.words.frequencies import with_interval

@@ -4,10 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import OptionError, ReidRiskError
-from reidrisk.base.extras import require
+from reidrisk.base import Bools, Ints, OptionError, ReidRiskError, require
 
 _PIECE = 1 << 16  # values handed to the noise library at a time: it copies them to Python lists
 _BITS = 1 << 20
@@ -26,7 +24,7 @@ def discrete_gaussian(sigma: float) -> Any:
     return noise.make_gaussian(*space, scale=sigma)
 
 
-def add_discrete_gaussian(values: npt.NDArray[np.int64], measurement: Any) -> npt.NDArray[np.int64]:
+def add_discrete_gaussian(values: Ints, measurement: Any) -> Ints:
     """Add independent noise to every value of a vector."""
     # The noise of each count is independent, so pieces of a table spend together what the whole would.
     drawn = [
@@ -36,7 +34,7 @@ def add_discrete_gaussian(values: npt.NDArray[np.int64], measurement: Any) -> np
     return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
 
 
-def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDArray[np.bool_]:
+def randomised_response(bits: Bools, epsilon: float) -> Bools:
     r"""Let each of many people answer yes or no under local differential privacy (Warner 1965).
 
     The true answer is given with probability :math:`e^\epsilon / (1 + e^\epsilon)`, so two answers to one question

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from reidrisk.base.errors import FormatError
-from reidrisk.base.results import Spoken
+from reidrisk.base import FormatError, Spoken
 from reidrisk.privacy.accounting import check_budget
 
 

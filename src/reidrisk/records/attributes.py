@@ -7,13 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import DataError, Ints, Note, OptionError, UserIds, Vocabulary, sizes
 from reidrisk.base.frames import columns_of, names_of
-from reidrisk.base.notes import Note
-from reidrisk.base.users import UserIds
-from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import NUMBER_IDS, frozen
 from reidrisk.records.column import Column, Kind, joined_columns, read_column
 from reidrisk.records.traces import Traces

@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.indices import checked_csr
-from reidrisk.base.users import UserIds
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import DataError, Ints, UserIds, Vocabulary, checked_csr
 from reidrisk.records.base import Records, frozen
 from reidrisk.records.calendar import HOURS
 from reidrisk.records.visits import Visits
@@ -111,7 +107,7 @@ class Bags(Records):
         new._clock = held
         return new
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
+    def take(self, rows: Ints | slice) -> Self:
         """Return the chosen rows, in that order, with their visits and hours."""
         new = super().take(rows)
         new._visits = None if self._visits is None else self._visits.take(rows)
@@ -124,7 +120,7 @@ class Bags(Records):
         new._visits, new._clock = (self._visits, self._clock) if same else (None, None)
         return new
 
-    def with_counts(self, values: npt.NDArray[np.int64]) -> Bags:
+    def with_counts(self, values: Ints) -> Bags:
         """Return the same users with other counts of the items they have: one for each of ``counts.data``, 0 = none.
 
         Their visits and hours are not known any more.

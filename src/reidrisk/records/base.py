@@ -3,14 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.streams import stream
+from reidrisk.base import Array, DataError, Ints, Note, OptionError, Signed, Vocabulary, sizes, stream
 from reidrisk.base.users import UserIds, as_users, take_users
-from reidrisk.base.vocabulary import Vocabulary
 
 NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or give them as text"
 
@@ -42,7 +37,7 @@ class Rows:
     def __len__(self) -> int:
         return int(self._rows.shape[0])
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
+    def take(self, rows: Ints | slice) -> Self:
         """Return the chosen rows, in that order."""
         return self._with(self._rows[rows], take_users(self._users, rows))
 
@@ -110,10 +105,10 @@ class Epochs(Records):
     """What traces and top sets have in common: one array of tokens, users first, then epochs."""
 
     __slots__ = ()
-    _rows: npt.NDArray[np.signedinteger[Any]]
+    _rows: Signed
 
     @property
-    def tokens(self) -> npt.NDArray[np.signedinteger[Any]]:
+    def tokens(self) -> Signed:
         """The read-only array: (n, r) of traces, (n, r, k) of top sets."""
         return self._rows
 
@@ -132,7 +127,7 @@ class Epochs(Records):
         return super()._with(frozen(rows), users)
 
 
-def checked_tokens(tokens: Any, ndim: int, meaning: str) -> npt.NDArray[np.signedinteger[Any]]:
+def checked_tokens(tokens: Any, ndim: int, meaning: str) -> Signed:
     """Return tokens as a read-only signed array of ``ndim`` dimensions; copied unless already read-only."""
     array = np.asarray(tokens)
     if array.ndim != ndim:
@@ -163,7 +158,7 @@ def breadth(records: Any) -> int:
     return int(records.n_tokens if hasattr(records, "n_tokens") else records.n_dimensions)
 
 
-def check_range(tokens: npt.NDArray[Any], n_tokens: int) -> None:
+def check_range(tokens: Array, n_tokens: int) -> None:
     """Refuse tokens outside the vocabulary, the first one named by row and epoch."""
     if tokens.min() >= -1 and tokens.max() < n_tokens:
         return
@@ -172,7 +167,7 @@ def check_range(tokens: npt.NDArray[Any], n_tokens: int) -> None:
     raise DataError(f"{held}; tokens lie in [0, {n_tokens}), and -1 means not observed")
 
 
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def frozen(array: Array) -> Array:
     """Return the array, read-only from now on."""
     array.flags.writeable = False
     return array

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import is_number
+from reidrisk.base import Floats, Ints, OptionError, is_number
 
 DAY = 86_400.0
 _MONDAY = 3  # 1970 began on a Thursday

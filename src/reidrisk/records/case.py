@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reidrisk.base.errors import DataError, TruthError
-from reidrisk.base.notes import Note
+from reidrisk.base import DataError, Note, TruthError
 from reidrisk.records.truth import Truth, find_truth
 
 

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.users import as_users
+from reidrisk.base import ArrayLike, DataError, Floats, as_users
 from reidrisk.records.base import Rows
 
 
@@ -20,9 +18,9 @@ class Cells(Rows):
     """
 
     __slots__ = ()
-    _rows: npt.NDArray[np.float64]
+    _rows: Floats
 
-    def __init__(self, values: npt.ArrayLike, users: Any = None) -> None:
+    def __init__(self, values: ArrayLike, users: Any = None) -> None:
         array = np.asarray(values, dtype=np.float64)
         if array.ndim != 2 or not array.shape[1]:
             raise DataError(f"cells must have shape (records, cells), not {array.shape}")
@@ -31,7 +29,7 @@ class Cells(Rows):
         self._rows, self._users, self._notes = array, as_users(users, len(array)), ()
 
     @property
-    def values(self) -> npt.NDArray[np.float64]:
+    def values(self) -> Floats:
         """The (n, m) array."""
         return self._rows
 

@@ -3,11 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.foreign import reason
-from reidrisk.base.indices import checked_csr
+from reidrisk.base import DataError, Floats, checked_csr, reason
 
 ROW_SUM_TOLERANCE = 1e-6
 """How far a row's sum may be from 1: rounding of the sender's arithmetic, not of a printed table."""
@@ -86,7 +83,7 @@ def first_fault(matrix: Any) -> tuple[int, int | None, float] | None:
     return (int(wrong[0]), None, float(sums[wrong[0]])) if wrong.size else None
 
 
-def _dense(matrix: Any) -> npt.NDArray[np.float64]:
+def _dense(matrix: Any) -> Floats:
     try:
         array = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:

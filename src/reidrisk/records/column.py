@@ -8,8 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import DataError, Floats, Ints, OptionError
 from reidrisk.base.frames import as_text, coded
 
 Kind = Literal["category", "number", "prefix"]

@@ -4,10 +4,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import from_0_to_1
-from reidrisk.base.streams import stream
+from reidrisk.base import DataError, Ints, OptionError, from_0_to_1, stream
 from reidrisk.records.bags import Bags
 from reidrisk.records.case import Case
 from reidrisk.records.thinning import drawn

@@ -5,15 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import Array, Bools, DataError, Floats, Ints, Note, OptionError, Result, UserIds, as_users, sizes
 from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Result
-from reidrisk.base.users import UserIds, as_users
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.base import NUMBER_IDS, frozen
@@ -65,7 +59,7 @@ class Events:
 
     __slots__ = ("_dropped", "_frame_rows", "_is_calendar", "_kept", "_table", "_users", "_vocabulary")
     _users: UserIds
-    _table: Mapping[str, npt.NDArray[Any]]
+    _table: Mapping[str, Array]
     """``user`` and ``item`` codes; ``time`` and ``amount`` where the log has them; read-only."""
     _kept: Mapping[str, tuple[Codes, tuple[str, ...]]]
 
@@ -86,7 +80,7 @@ class Events:
         cells = columns_of(frame, list(wanted))
         who = coded(cells[user], user, fractions=False)
         what = joined([coded(cells[name], name) for name in parts])
-        table: dict[str, npt.NDArray[Any]] = {"user": who.codes, "item": what.codes}
+        table: dict[str, Array] = {"user": who.codes, "item": what.codes}
         lacks = {"user": who.codes < 0, "item": what.codes < 0}
         self._is_calendar = False
         if time is not None:
@@ -103,8 +97,8 @@ class Events:
 
     def _settle(
         self,
-        table: dict[str, npt.NDArray[Any]],
-        lacks: Mapping[str, npt.NDArray[np.bool_]],
+        table: dict[str, Array],
+        lacks: Mapping[str, Bools],
         who: Coded,
         what: Coded,
         sides: Mapping[str, Coded],
@@ -195,7 +189,7 @@ class Events:
     def __len__(self) -> int:
         return len(self.user)
 
-    def take(self, rows: Ints | npt.NDArray[np.bool_] | slice) -> Self:
+    def take(self, rows: Ints | Bools | slice) -> Self:
         """Return the chosen events, of the same users and over the same vocabulary: some may have none left."""
         new = object.__new__(type(self))
         new._users, new._vocabulary, new._is_calendar = self._users, self._vocabulary, self._is_calendar
@@ -294,7 +288,7 @@ class Events:
         ones, shape = np.ones(len(had), dtype=np.int64), (self.n_users, HOURS * (self.n_tokens + 1))
         return sparse.coo_array((ones, (had["user"].to_numpy(), column)), shape=shape).tocsr()
 
-    def _visits(self, visit: Every) -> npt.NDArray[Any]:
+    def _visits(self, visit: Every) -> Array:
         """Return a label of each event's visit."""
         if isinstance(visit, str) and (visit in self._kept or visit not in ("day", "week", "month")):
             codes = self.kept(visit)[0].astype(np.int64)
@@ -303,7 +297,7 @@ class Events:
             raise DataError(f"these events have no time, so there are no visits of {visit!r}; name its column")
         return periods(self.time, self._is_calendar, visit)
 
-    def _usual_visits(self) -> npt.NDArray[Any] | None:
+    def _usual_visits(self) -> Array | None:
         if self.time is None:
             return None
         labels = (self.time, periods(self.time, True, "day")) if self._is_calendar else (self.time,)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Floats, Ints
 from reidrisk.records.base import frozen
 
 Values = npt.NDArray[np.float32]

@@ -15,10 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
-from reidrisk.base.users import UserIds
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import BLOCK, DataError, UserIds, Vocabulary, blocks, checked_seed, stream
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 
 Integers = npt.NDArray[np.int64]

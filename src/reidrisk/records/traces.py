@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import Bools, DataError, Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 
@@ -32,7 +30,7 @@ class Traces(Epochs):
         check_range(self._rows, self._n_tokens)
 
     @property
-    def observed(self) -> npt.NDArray[np.bool_]:
+    def observed(self) -> Bools:
         """(n, r) mask of the tokens that were observed."""
         return self._rows >= 0
 

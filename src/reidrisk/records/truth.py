@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError, TruthError
-from reidrisk.base.users import find_users, is_text
+from reidrisk.base import ArrayLike, DataError, Ints, TruthError, find_users, is_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,11 +16,11 @@ class Truth:
     were ``"cut"`` in two; or a sentence of your own.
     """
 
-    target: npt.NDArray[np.int64]
+    target: Ints
     origin: str
 
 
-def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None = None) -> Truth:
+def find_truth(targets: Any, queries: Any, truth: ArrayLike | Truth | None = None) -> Truth:
     """Say which target each query of two tables, Traces or Bags, truly is.
 
     Given pairs win, (n_queries,) integers: the target row of each query, -1 = this user is not among the targets; then
@@ -57,7 +55,7 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
     return Truth(np.arange(len(queries), dtype=np.int64), "rows")
 
 
-def _checked_pairs(truth: npt.ArrayLike, n_targets: int, n_queries: int) -> npt.NDArray[np.int64]:
+def _checked_pairs(truth: ArrayLike, n_targets: int, n_queries: int) -> Ints:
     rows = np.asarray(truth)
     if rows.shape != (n_queries,) or rows.dtype.kind not in "iu":
         raise TruthError(f"truth must hold one target row for each of the {n_queries:,} queries, not {rows.shape}")

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import Array, Bools, DataError, Ints
 from reidrisk.records.base import frozen
 
 
@@ -70,19 +68,19 @@ class Visits:
         counts.sum_duplicates()  # puts items in order
         return counts
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Visits:
+    def take(self, rows: Ints | slice) -> Visits:
         """Return the visits of the chosen records, in that order."""
         chosen = np.arange(len(self.start) - 1)[rows]
         many = self.per_record[chosen]
         start = np.concatenate(([0], np.cumsum(many)))
         return Visits(self.counts[np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], many)], start)
 
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> Visits:
+    def keep(self, chosen: Bools) -> Visits:
         """Return the chosen visits, of the same records: some may have none left."""
         before = np.concatenate(([0], np.cumsum(chosen)))
         return Visits(self.counts[np.flatnonzero(chosen)], before[self.start])
 
-    def draw(self, wanted: Ints, most: Ints, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    def draw(self, wanted: Ints, most: Ints, rng: np.random.Generator) -> Bools:
         """Choose visits of each record in random order, up to where they come closest to ``wanted`` events.
 
         They hold at most ``most`` events together; a visit that is larger is passed over, the first other one is always
@@ -106,9 +104,7 @@ class Visits:
         return chosen
 
 
-def grouped(
-    user: npt.NDArray[Any], label: npt.NDArray[Any], entries: tuple[Any, Any], shape: tuple[int, int]
-) -> Visits:
+def grouped(user: Array, label: Array, entries: tuple[Any, Any], shape: tuple[int, int]) -> Visits:
     """Return the visits of (n, n_tokens) records: events of one user and one label, which lie together, are a visit.
 
     ``entries`` are the amount and the item of each event.
@@ -124,6 +120,6 @@ def grouped(
     return Visits(counts, start)
 
 
-def first_of_visits(user: npt.NDArray[Any], label: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def first_of_visits(user: Array, label: Array) -> Bools:
     """Say which events begin a visit; those of one user and label lie together."""
     return np.concatenate((np.ones(min(len(user), 1), dtype=bool), (np.diff(user) != 0) | (np.diff(label) != 0)))

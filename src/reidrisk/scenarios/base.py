@@ -4,10 +4,8 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
+from reidrisk.base import Bools, DataError, Note
 from reidrisk.records import Bags, Case, Truth, Vectors
 
 
@@ -50,7 +48,7 @@ def two_sides(known: Bags, asked: Bags, notes: tuple[Note, ...]) -> Case:
     return Case(known.take(there), asked.take(both), Truth(place[both].astype(np.int64), "cut"), notes)
 
 
-def two_parts(table: Vectors, asked: npt.NDArray[np.bool_], notes: tuple[Note, ...]) -> Case:
+def two_parts(table: Vectors, asked: Bools, notes: tuple[Note, ...]) -> Case:
     """Make a case of people with several vectors: these of them are to be named, the others are known.
 
     All vectors of a person on one side are one record. Who has none among those asked for stays as a distractor.

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.streams import stream
+from reidrisk.base import DataError, Ints, stream
 from reidrisk.records import Attributes
 
 

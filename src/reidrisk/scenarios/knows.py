@@ -6,10 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import from_0_to_1, is_whole, whole
+from reidrisk.base import DataError, Floats, Ints, Note, OptionError, from_0_to_1, is_whole, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth
 from reidrisk.records.thinning import drawn

@@ -6,10 +6,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1, is_whole
-from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base import DataError, Note, OptionError, between_0_and_1, checked_seed, is_whole, stream
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, moment
 from reidrisk.scenarios.base import Scenario, by_visit, two_parts, two_sides

@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, OptionError, TruthError
-from reidrisk.base.notes import Note
-from reidrisk.base.streams import checked_seed
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import DataError, Note, OptionError, TruthError, Vocabulary, checked_seed
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth, Vectors, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables

@@ -5,11 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.progress import Progress
+from reidrisk.base import Ints, OptionError, Progress, Signed
 
 UNIT = float(1 << 36)  # fixed point of a sum of likelihoods over targets: ten million of them stay below 2^63
 FAR = 26.0  # nats below the best from which on a likelihood is less than half a step of the fixed point
@@ -68,7 +65,7 @@ class ByBlocks(ABC):
     """A scorer that gives all scores of a few queries; targets and queries have a length, queries can be sliced."""
 
     @abstractmethod
-    def scores(self, targets: Any, queries: Any, reach: Ints | None = None) -> npt.NDArray[np.signedinteger[Any]]:
+    def scores(self, targets: Any, queries: Any, reach: Ints | None = None) -> Signed:
         """Return the (q, n) scores; those more than ``reach`` (q,) below a query's best may be any lower number."""
 
     @abstractmethod
@@ -93,7 +90,7 @@ class ByBlocks(ABC):
                 found.score[i] = values[found.target[i]]
         return found
 
-    def _blocks(self, targets: Any, queries: Any) -> Iterator[tuple[slice, npt.NDArray[np.signedinteger[Any]]]]:
+    def _blocks(self, targets: Any, queries: Any) -> Iterator[tuple[slice, Signed]]:
         size = max(1, _SCORES // len(targets))
         for start in range(0, len(queries), size):
             part = slice(start, min(start + size, len(queries)))

@@ -13,10 +13,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.extras import require
+from reidrisk.base import Array, Ints, require
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import AnyWeights, PairWeights, Weights
@@ -65,7 +63,7 @@ class GpuIndex:
         part.n_users, part.columns = len(rows), self.columns[:, self.put(rows)]
         return part
 
-    def put(self, values: npt.NDArray[Any]) -> torch.Tensor:
+    def put(self, values: Array) -> torch.Tensor:
         """Copy an array to the device."""
         copied: torch.Tensor = self._torch.from_numpy(np.array(values, order="C")).to(self.device)
         return copied

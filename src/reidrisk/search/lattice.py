@@ -18,10 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.kernels import njit
-from reidrisk.base.parallel import Crew
-from reidrisk.base.progress import Progress, silent
+from reidrisk.base import Crew, Ints, Progress, njit, silent
 from reidrisk.search.answer import Best
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, Unsigned, unsigned

@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.progress import Progress
+from reidrisk.base import Array, Ints, OptionError, Progress
 from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, ByBlocks, Candidates
 from reidrisk.search.index import Index, Tokens
@@ -131,7 +128,7 @@ class EpochScorer(ByBlocks):
             return scan.candidates(targets, queries, self.weights, k)
         return super().candidates(targets, queries, k)
 
-    def scores(self, targets: Index, queries: Tokens, reach: Ints | None = None) -> npt.NDArray[Any]:
+    def scores(self, targets: Index, queries: Tokens, reach: Ints | None = None) -> Array:
         """Return the (q, n) scores, all of them exact."""
         return scan.scores(targets, queries, self.weights)
 

@@ -6,12 +6,8 @@ Targets are walked in blocks that stay in the nearest cache; a thread owns its q
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.parallel import each
-from reidrisk.base.progress import Progress
+from reidrisk.base import Array, Ints, OptionError, Progress, Signed, each
 from reidrisk.search import scan_kernels as kernels
 from reidrisk.search.answer import Best, Candidates, check_k
 from reidrisk.search.index import Index, Tokens, unsigned
@@ -47,9 +43,7 @@ def candidates(index: Index, queries: Tokens, weights: AnyWeights, k: int) -> Ca
     return found
 
 
-def scores(
-    index: Index, queries: Tokens, weights: AnyWeights, threads: int | None = None
-) -> npt.NDArray[np.signedinteger[Any]]:
+def scores(index: Index, queries: Tokens, weights: AnyWeights, threads: int | None = None) -> Signed:
     """Return the (q, n) scores of every query with every target: for as many queries as fit in memory."""
     out = np.empty((len(queries), index.n_users), dtype=_accumulator(index, weights))
     _over_queries(kernels.all_scores, index, queries, weights, (out,), threads=threads)
@@ -61,7 +55,7 @@ def _over_queries(
     index: Index,
     queries: Tokens,
     weights: AnyWeights,
-    by_query: tuple[npt.NDArray[Any], ...],
+    by_query: tuple[Array, ...],
     *options: float,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -92,7 +86,7 @@ def _prepared(index: Index, queries: Tokens, weights: AnyWeights, pairs: Any) ->
     return kernels.Queries(tokens, *worth, pairs, low, high, np.ascontiguousarray(near.astype(pairs.dtype)))
 
 
-def _pair_table(index: Index, weights: AnyWeights) -> npt.NDArray[np.signedinteger[Any]]:
+def _pair_table(index: Index, weights: AnyWeights) -> Signed:
     """Return the weights of pairs with a last column for missing target tokens, which are worth nothing."""
     dtype = _accumulator(index, weights)
     if not isinstance(weights, PairWeights):

@@ -14,12 +14,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.parallel import each, n_threads
-from reidrisk.base.progress import Progress
+from reidrisk.base import Array, DataError, Ints, OptionError, Progress, each, n_threads
 from reidrisk.search import sparse_kernels as kernels
 from reidrisk.search.answer import Best, ByBlocks, Candidates, check_k
 
@@ -146,7 +142,7 @@ class SparseDot(ByBlocks):
         kernel: Callable[..., None],
         targets: SparseRows,
         queries: SparseRows,
-        by_query: tuple[npt.NDArray[Any], ...],
+        by_query: tuple[Array, ...],
         *options: float,
         progress: Progress | None = None,
     ) -> None:

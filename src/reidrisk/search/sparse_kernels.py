@@ -8,9 +8,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.kernels import njit
+from reidrisk.base import Bools, njit
 from reidrisk.search.answer import FAR, UNIT
 
 _BLOCK = 1 << 14  # targets whose scores are built together, at least: 128 KiB
@@ -77,7 +76,7 @@ def laid_out(rows: Any, common_apart: bool) -> Layout:
     return Layout(start, member, weight, common, np.stack([low, high], axis=1), apart, block)
 
 
-def _without(rows: Any, inside: npt.NDArray[np.bool_]) -> Any:
+def _without(rows: Any, inside: Bools) -> Any:
     """Return the rows without these entries."""
     from scipy import sparse
 

@@ -8,19 +8,16 @@ the order nor the device nor the way the data was cut can change.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import Array, ArrayLike, DataError, Ints, Signed
 from reidrisk.search.index import Index
 
 GRID = 1 << 16  # steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth
 
 
-def to_grid(nats: npt.ArrayLike) -> Ints:
+def to_grid(nats: ArrayLike) -> Ints:
     """Round weights in nats to the grid: ``to_grid([0.0, 1.0, -0.5])`` is 0, 65,536 and -32,768."""
     return np.rint(np.asarray(nats, dtype=np.float64) * GRID).astype(np.int64)
 
@@ -42,7 +39,7 @@ class Weights:
         if self.match.shape != self.mismatch.shape or self.match.ndim != 2:
             raise DataError(f"match {self.match.shape} and mismatch {self.mismatch.shape} weights differ in shape")
 
-    def of(self, queries: npt.NDArray[np.signedinteger[Any]]) -> tuple[Ints, Ints]:
+    def of(self, queries: Signed) -> tuple[Ints, Ints]:
         """Look up (q, r) gains (match - mismatch) and mismatches for query tokens; a missing token has 0 and 0."""
         epochs = np.arange(queries.shape[1]) if len(self.match) > 1 else np.zeros(queries.shape[1], dtype=np.int64)
         seen = queries >= 0
@@ -74,7 +71,7 @@ class RangeWeights(Weights):
         if self.first.min(initial=0) < 0 or self.last.max(initial=0) >= self.match.shape[1]:
             raise DataError(f"ranges are of tokens in [0, {self.match.shape[1]}); there is one outside")
 
-    def ranges(self, queries: npt.NDArray[np.signedinteger[Any]]) -> tuple[Ints, Ints, Ints]:
+    def ranges(self, queries: Signed) -> tuple[Ints, Ints, Ints]:
         """Look up (q, r, levels) first and last tokens and what they are worth; a missing token has 0."""
         seen = queries >= 0
         token = np.where(seen, queries, 0)
@@ -97,7 +94,7 @@ class PairWeights:
         if self.table.ndim != 3 or self.table.shape[1] != self.table.shape[2]:
             raise DataError(f"pair weights must have shape (epochs or 1, tokens, tokens), not {self.table.shape}")
 
-    def of(self, queries: npt.NDArray[Any], targets: npt.NDArray[Any]) -> Ints:
+    def of(self, queries: Array, targets: Array) -> Ints:
         """Look up the weights of equally shaped (…, r) tokens; a missing token on either side has 0."""
         epochs = np.arange(queries.shape[-1]) if len(self.table) > 1 else np.zeros(queries.shape[-1], dtype=np.int64)
         seen = (queries >= 0) & (targets >= 0)
@@ -107,7 +104,7 @@ class PairWeights:
 AnyWeights = Weights | PairWeights
 
 
-def check_fit(index: Index, queries: npt.NDArray[Any], weights: AnyWeights) -> None:
+def check_fit(index: Index, queries: Array, weights: AnyWeights) -> None:
     """Refuse queries or weights that do not fit the targets: kernels look tokens up without asking."""
     if queries.ndim != 2 or queries.dtype.kind != "i" or queries.shape[1] != index.n_epochs:
         given = f"{queries.dtype} of shape {queries.shape}"
@@ -122,14 +119,14 @@ def check_fit(index: Index, queries: npt.NDArray[Any], weights: AnyWeights) -> N
         raise DataError(f"weights are for {rows} epochs of {tokens} tokens, the targets have {held}")
 
 
-def _whole(values: npt.NDArray[Any], name: str) -> Ints:
+def _whole(values: Array, name: str) -> Ints:
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise DataError(f"{name} weights are {array.dtype}; round them to whole numbers once, with to_grid")
     return array.astype(np.int64)
 
 
-def pair_scores(targets: npt.NDArray[Any], queries: npt.NDArray[Any], weights: AnyWeights, rows: Ints) -> Ints:
+def pair_scores(targets: Array, queries: Array, weights: AnyWeights, rows: Ints) -> Ints:
     """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n)."""
     paired = targets[rows]
     if isinstance(weights, PairWeights):

@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import DataError, OptionError, checked_seed, stream
 from reidrisk.base.hosts import checked_observers, registrable
-from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
 from reidrisk.topics.classify import HostClassifier

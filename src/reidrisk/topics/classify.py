@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base import DataError, FormatError, Ints, OptionError
 from reidrisk.base.hosts import distinct_values, plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import text_of

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError, SizeError
-from reidrisk.base.extras import require
+from reidrisk.base import DataError, FormatError, SizeError, require, sizes
 from reidrisk.base.hosts import plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json

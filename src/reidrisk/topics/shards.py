@@ -5,11 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from reidrisk import io
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.parallel import each
-from reidrisk.base.progress import Progress
-from reidrisk.base.streams import BLOCK, checked_seed
+from reidrisk.base import BLOCK, OptionError, Progress, checked_seed, each, whole
 from reidrisk.populations.published import published
 from reidrisk.records import Traces
 from reidrisk.topics.simulate import TopicsAPI

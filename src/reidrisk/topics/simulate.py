@@ -3,12 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError
-from reidrisk.base.options import from_0_to_1, whole
-from reidrisk.base.parallel import each
+from reidrisk.base import ArrayLike, Bools, DataError, each, from_0_to_1, sizes, whole
 from reidrisk.base.streams import block_of, blocks, checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
@@ -111,7 +107,7 @@ class TopicsAPI:
         return Traces(shown, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
 
     def observe(
-        self, top_sets: TopSets, seed: int, site: str = "a", visits: npt.ArrayLike = 1.0, shown: int | None = None
+        self, top_sets: TopSets, seed: int, site: str = "a", visits: ArrayLike = 1.0, shown: int | None = None
     ) -> Traces:
         """Draw what one observer sees of people who do not come every week (jha, Section 2, Step 4).
 
@@ -138,7 +134,7 @@ class TopicsAPI:
         return Traces(tokens, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
 
 
-def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.NDArray[np.bool_]:
+def _visits(visits: ArrayLike, n: int, r: int, seed: int, site: str) -> Bools:
     """Return the (n, r) matrix of visits: as given, or drawn with the given probability."""
     given = np.asarray(visits)
     if given.ndim == 0 and given.dtype.kind in "iuf":

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.options import is_whole
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import ArrayLike, DataError, FormatError, Ints, OptionError, Vocabulary, is_whole
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import text_of
@@ -128,7 +124,7 @@ class Taxonomy:
         """Return the ids one level below a topic, ascending."""
         return self._children.get(self.checked(topic), ())
 
-    def to_tokens(self, ids: npt.ArrayLike) -> Ints:
+    def to_tokens(self, ids: ArrayLike) -> Ints:
         """Return the token of each id, in the same shape; -1 stays -1, an id that is not there is refused."""
         given = _whole_numbers(ids, "ids")
         tokens = np.minimum(np.searchsorted(self._ids, given), len(self) - 1)
@@ -137,7 +133,7 @@ class Taxonomy:
             self.checked(int(given[strange].flat[0]))
         return np.where(given == -1, -1, tokens)
 
-    def to_ids(self, tokens: npt.ArrayLike) -> Ints:
+    def to_ids(self, tokens: ArrayLike) -> Ints:
         """Return the id of each token, in the same shape; -1 stays -1."""
         given = _whole_numbers(tokens, "tokens")
         if given.size and (given.min() < -1 or given.max() >= len(self)):
@@ -175,7 +171,7 @@ def _check_entry(prefix: str, where: str, topic: Any, label: Any) -> None:
         raise DataError(f"{prefix}{where} has the label {label!r}; labels are paths such as '/News/Weather'")
 
 
-def _whole_numbers(values: npt.ArrayLike, what: str) -> Ints:
+def _whole_numbers(values: ArrayLike, what: str) -> Ints:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise DataError(f"{what} must be whole numbers, not {array.dtype}")

@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.kernels import njit
+from reidrisk.base import Signed, njit
 
 _LAST = 170  # 30 + 25 standard deviations: beyond it rounding, not chance, would keep the walk going
 _OVER = np.concatenate([[0.0], 1.0 / np.arange(1, _LAST + 1)])  # 1 / count: a product is quicker than a quotient
@@ -13,7 +12,7 @@ _SEARCHED = 30.0
 """Below this rate a count is found by walking up its distribution; above, by the library's rejection method."""
 
 
-def visit_blocks(rates: Any, rngs: list[np.random.Generator], out: npt.NDArray[np.signedinteger[Any]]) -> None:
+def visit_blocks(rates: Any, rngs: list[np.random.Generator], out: Signed) -> None:
     """Fill ``out`` (users, epochs, k) from the (users, topics) ``csr_array`` of rates, one generator per epoch."""
     starts, topics = rates.indptr.astype(np.int64), rates.indices.astype(np.int64)
     lambdas = rates.data.astype(np.float64)

@@ -11,9 +11,7 @@ from reidrisk.attacks.agreement.learn import Agreement, beginning, learn
 from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of, with_gaps
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.registry import register
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
-from reidrisk.base.streams import checked_seed
+from reidrisk.base import DataError, Floats, checked_seed
 from reidrisk.records import Attributes
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine, LocalEngine

@@ -13,10 +13,9 @@ without: by chance, some target agrees with a query in the others.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.agreement.levels import Levels
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Bools, Floats, Ints
 
 _LEAST = 0.05  # of what chance would give, at least: counts that are equal prove no more than that
 _RIGHT = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)  # shares of cells that are tried
@@ -37,7 +36,7 @@ class Histograms:
         return np.asarray(-0.5 * self.free * np.log(scale) - 0.5 * self.chi / scale)
 
     @property
-    def shared(self) -> npt.NDArray[np.bool_]:
+    def shared(self) -> Bools:
         """Which columns agree clearly better than those of other people would."""
         tried = np.array([self.nats(np.full(len(self.chi), right)) for right in _RIGHT])
         return np.asarray(tried.max(axis=0) - tried[0] > _CLEAR)

@@ -30,14 +30,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import search
 from reidrisk.attacks.agreement.histograms import histograms
 from reidrisk.attacks.agreement.levels import Levels
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.parallel import each
-from reidrisk.base.streams import stream
+from reidrisk.base import Bools, Floats, Ints, each, stream
 from reidrisk.search import Index, RangeWeights, to_grid
 
 _QUERIES = 100, 1_000  # queries to learn from, at least and at most, where there are as many
@@ -149,7 +146,7 @@ def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value:
     return replace(found[int(np.argmax(nats))][1], apart=apart)
 
 
-def _beginnings(begun: Agreement, shared: npt.NDArray[np.bool_]) -> tuple[Agreement, ...]:
+def _beginnings(begun: Agreement, shared: Bools) -> tuple[Agreement, ...]:
     """Return where to begin: with all columns alike, and where only some are clearly shared, with these alone."""
     if shared.all() or not shared.any():
         return (begun,)

@@ -6,9 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import is_number
+from reidrisk.base import Floats, Ints, OptionError, is_number
 from reidrisk.records import Attributes
 from reidrisk.records.column import Column
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Pooled, gathered
@@ -22,11 +21,7 @@ from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Table
 from reidrisk.attacks.profile.temperature import learn_temperature
 from reidrisk.attacks.registry import per_item, per_pair, register
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import is_whole, whole_up_to
-from reidrisk.base.parallel import n_threads
-from reidrisk.base.streams import checked_seed
+from reidrisk.base import Array, DataError, Floats, Ints, OptionError, checked_seed, is_whole, n_threads, whole_up_to
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
@@ -221,7 +216,7 @@ class ProfileBayes(ScoredAttack[Records]):
         others = odds * np.exp(-np.clip(score * (1.0 / per_nat), -700.0, 700.0)) if odds else 0.0
         return np.asarray(1.0 / (total / UNIT + others))
 
-    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[Any] | None:
+    def near_best(self, queries: Records, reach: Ints) -> Array | None:
         """Return the scores of every query and target near its best; ``None`` where unsure links are not given."""
         return None if self.min_probability > 0.0 else super().near_best(queries, reach)
 

@@ -11,8 +11,7 @@ import numpy as np
 from reidrisk.attacks.profile.counts import Counts, Ladder
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior, log_alone
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.kernels import njit
+from reidrisk.base import Floats, Ints, njit
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Traces
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, as_traces, gathered
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Floats, Ints
 from reidrisk.records import Bags, Traces
 
 MOST = 255  # the most a token counts in one record: a byte. Records that show more are scaled first, see Ladder

@@ -16,9 +16,7 @@ from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.attacks.profile.worth import SAFE
-from reidrisk.base.arrays import Ints
-from reidrisk.base.extras import require
-from reidrisk.base.kernels import njit
+from reidrisk.base import Ints, njit, require
 from reidrisk.search.answer import FAR, UNIT, Best
 from reidrisk.search.weights import GRID
 

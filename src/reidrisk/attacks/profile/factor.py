@@ -18,10 +18,7 @@ from reidrisk.attacks.profile.kernel import LOWEST, Tables
 from reidrisk.attacks.profile.layout import Layout, lay_out
 from reidrisk.attacks.profile.powers import Powers, likelihoods, powers_of
 from reidrisk.attacks.profile.worth import MIDDLE, SAFE, Worth, fitted, grouped, worth_of
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.parallel import each
-from reidrisk.base.progress import Progress
+from reidrisk.base import Ints, OptionError, Progress, each
 from reidrisk.search import Best, ByBlocks, gpu, merged
 from reidrisk.search.plan import Device
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.kernel import largest_counts
-from reidrisk.base.arrays import Ints
-from reidrisk.base.kernels import njit
+from reidrisk.base import Ints, njit
 
 _BLOCK = 8_192  # targets whose sums are built together: 128 KiB for up to four kinds
 _STARTS = 50_000_000  # entries of the tables of starts, at most

@@ -9,9 +9,7 @@ from reidrisk.attacks.profile.counts import Counts, Ladder, by_content, count, l
 from reidrisk.attacks.profile.factor import Known
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
 from reidrisk.attacks.profile.tables import build_tables, deepest
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.streams import stream
+from reidrisk.base import DataError, Ints, stream
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Traces
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.profile.counts import Counts, Ladder
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.kernels import njit
+from reidrisk.base import Floats, Ints, njit
 
 _POINTS = 32
 _OWN = 1_024  # tokens that have a prior of their own; rarer ones share theirs with tokens as rare

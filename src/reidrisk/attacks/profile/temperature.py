@@ -18,8 +18,7 @@ from reidrisk.attacks.profile import calibration
 from reidrisk.attacks.profile.counts import count
 from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.streams import stream
+from reidrisk.base import Floats, Ints, stream
 from reidrisk.search.weights import GRID
 
 _SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.kernel import Tables, place
-from reidrisk.base.arrays import Ints
-from reidrisk.base.kernels import njit
+from reidrisk.base import Ints, njit
 
 SAFE = 1 << 28  # where each of the few parts of a score stays below this, two fit side by side
 MIDDLE = 1 << 30  # added to sums that stand side by side: none is negative, and a kind that is none stays at 0

@@ -8,8 +8,7 @@ from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.attacks.rivals.base import Counted, counts_of, holders, with_data
-from reidrisk.base.arrays import Floats
-from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base import Floats, checked_seed, stream
 from reidrisk.records import Bags, Traces
 from reidrisk.search.dense import DenseDot, DenseRows
 

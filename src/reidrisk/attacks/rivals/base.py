@@ -9,8 +9,7 @@ import numpy as np
 from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Pooled
 from reidrisk.attacks.profile.counts import one_table
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Ints
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID
 from reidrisk.search.sparse import SparseDot, SparseRows

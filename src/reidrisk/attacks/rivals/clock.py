@@ -3,11 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Rival, holders, rows_of, sizes_of, with_data
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Bools, Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.calendar import HOURS
 
@@ -156,7 +155,7 @@ class _Cells(NamedTuple):
         return cls(joint, items, there.toarray())
 
     @property
-    def known(self) -> npt.NDArray[np.bool_]:
+    def known(self) -> Bools:
         """Of which records hours are known."""
         return np.asarray(self.there.any(axis=1))
 

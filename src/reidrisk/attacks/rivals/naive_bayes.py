@@ -6,8 +6,7 @@ import numpy as np
 
 from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Rival, sizes_of, with_column, with_data
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
+from reidrisk.base import Floats, Ints, OptionError
 from reidrisk.records import Bags, Traces
 
 SMOOTHINGS = np.geomspace(1e-4, 1.0, 25)

@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.kernels import njit
-from reidrisk.base.options import whole
-from reidrisk.base.parallel import each
-from reidrisk.base.progress import Progress
+from reidrisk.base import Ints, Progress, each, njit, whole
 from reidrisk.records import Traces
 from reidrisk.search import Best, ByBlocks
 

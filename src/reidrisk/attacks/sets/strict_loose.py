@@ -5,16 +5,15 @@ searched are the targets; the conditions are symmetric, so with the two tables s
 """
 
 import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.attacks.sets.profiles import Audience, Fit, Words, alike, build_profiles
-from reidrisk.base.arrays import Ints
+from reidrisk.base.arrays import Array, Ints
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
 
@@ -65,7 +64,7 @@ class SetAttack(ScoredAttack[Observed]):
             self._look_around(asked)
         return self._answers(asked, engine or LocalEngine())
 
-    def near_best(self, queries: Observed, reach: Ints) -> npt.NDArray[Any] | None:
+    def near_best(self, queries: Observed, reach: Ints) -> Array | None:
         """Return nothing: the best score is no link where others have it, too."""
         return None
 

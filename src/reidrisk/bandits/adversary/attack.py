@@ -15,12 +15,7 @@ from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, as_steps
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import Behaviour
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Risk, Spoken
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base import DataError, Floats, Ints, Note, Progress, Risk, Spoken, fresh_seed, silent
 
 _KNOWN = 91  # cells that the paper's attacker knows of a large matrix; all but two of a small one
 _OBTAINED = "all-shared-obtained"  # what this attacker need not have done

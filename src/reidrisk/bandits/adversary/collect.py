@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reidrisk.bandits.client import Client, ServiceError
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.streams import stream
+from reidrisk.base import Floats, OptionError, Progress, silent, stream, whole
 
 _SPENT = ("profiles-spent", "too-many-requests")
 _JITTER = 0.25  # of a number's spread, by which a guise differs from the metadata it imitates

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from reidrisk.bandits.linkage.measure import Auxiliary
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import FormatError
+from reidrisk.base import Floats, FormatError, Ints
 
 
 @dataclass

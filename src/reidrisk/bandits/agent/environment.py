@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.transitions import checked_records
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError
 
 BEST, OTHERS, SIGMA = 2.0, 1.05, 2.0
 """Mean of the best arm, highest mean of the others, and standard deviation of a reward in the paper."""
@@ -72,7 +70,7 @@ class LatentBandit:
         return np.asarray(self.means.max(axis=0) - self.means)
 
 
-def as_matrices(transitions: npt.ArrayLike) -> Floats:
+def as_matrices(transitions: ArrayLike) -> Floats:
     """Return (n, d, d) matrices, also from a single one, after a check that rows add up."""
     array = np.asarray(transitions, dtype=np.float64)
     return checked_records(array[None] if array.ndim == 2 else array)

@@ -3,19 +3,25 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.intervals import difference_interval, mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.options import whole
-from reidrisk.base.parallel import each
+from reidrisk.base import (
+    ArrayLike,
+    DataError,
+    Floats,
+    Ints,
+    Note,
+    OptionError,
+    Spoken,
+    checked_seed,
+    difference_interval,
+    each,
+    mean_interval,
+    sizes,
+    stream,
+    whole,
+)
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Spoken
-from reidrisk.base.streams import checked_seed, stream
 
 _POINTS = 25  # of the curve
 _SHARD = 10  # runs played between two looks at the work list
@@ -58,7 +64,7 @@ class RegretDifference(Spoken):
 
 def regret(
     env: LatentBandit,
-    assumed: npt.ArrayLike | None = None,
+    assumed: ArrayLike | None = None,
     runs: int = 500,
     steps: int = 2500,
     seed: int = 0,
@@ -98,7 +104,7 @@ def compare(a: Regret, b: Regret, level: float = 0.95) -> RegretDifference:
 
 def simulate(
     env: LatentBandit,
-    assumed: npt.ArrayLike | None,
+    assumed: ArrayLike | None,
     first: int,
     count: int,
     steps: int,

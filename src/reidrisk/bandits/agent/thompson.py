@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.kernels import njit
+from reidrisk.base import Floats, Ints, njit
 
 AGENTS = {"thompson": 0, "oracle": 1, "uniform": 2}  # number by which the kernel knows each agent
 

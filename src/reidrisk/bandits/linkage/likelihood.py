@@ -21,16 +21,11 @@ and comes near to the best attack; it is not a bound.
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import PrivateClusters, TruncatedSVD
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.kernels import njit
-from reidrisk.base.parallel import each
+from reidrisk.base import Bools, Floats, Ints, each, njit
 from reidrisk.search import GRID, to_grid
-
-Bools = npt.NDArray[np.bool_]
 
 EXACT = 1e-9  # values nearer than this are the same
 LEAST_SCALE = 1e-9  # below it, noise is lost in rounding

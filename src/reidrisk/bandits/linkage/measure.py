@@ -6,19 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.sharing.anonymise import Shared, started
 from reidrisk.bandits.sharing.grouping import row_blocks
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.options import is_whole, whole
-from reidrisk.base.results import Risk
+from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, is_whole, mean_interval, sizes, whole
 from reidrisk.base.streams import checked_seed, stream
 
 ATTACKS = ("scoreboard", "likelihood")  # names of the attacks: the paper's, and one that knows the mechanism
@@ -41,7 +34,7 @@ class Auxiliary:
         return Auxiliary(self.user[part], self.cells[part], self.values[part])
 
 
-def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | None = None) -> Auxiliary:
+def auxiliary(records: ArrayLike, n_aux: int, seed: int = 0, draws: int | None = None) -> Auxiliary:
     """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw."""
     array = checked_records(records, least=2)
     n, m = len(array), array.shape[1] ** 2
@@ -60,12 +53,12 @@ def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | No
 
 
 def deanonymisation(
-    records: npt.ArrayLike | Behaviour,
+    records: ArrayLike | Behaviour,
     shared: Shared,
     n_aux: int,
     alpha: float | None = None,
     seed: int = 0,
-    weights: str | npt.ArrayLike = WEIGHTS[0],
+    weights: str | ArrayLike = WEIGHTS[0],
     attack: str = "scoreboard",
     draws: int | None = None,
     level: float = 0.95,
@@ -108,7 +101,7 @@ def credits(
     shared: Shared,
     known: Auxiliary,
     alpha: float = 1e-3,
-    weights: str | npt.ArrayLike = WEIGHTS[0],
+    weights: str | ArrayLike = WEIGHTS[0],
     attack: str = "scoreboard",
 ) -> tuple[Floats, float]:
     """Return the probability of a right link for each query (q,), and the mean size of D'."""
@@ -169,7 +162,7 @@ def risk_of_credits(
 
 
 def _scorer(
-    records: Floats, shared: Shared, alpha: float, weights: str | npt.ArrayLike, attack: str
+    records: Floats, shared: Shared, alpha: float, weights: str | ArrayLike, attack: str
 ) -> Callable[[Ints, Floats], Ints]:
     if attack == "likelihood":
         from reidrisk.bandits.linkage.likelihood import likelihood_scores
@@ -184,9 +177,7 @@ def _scorer(
     return lambda cells, values: agreement(targets, cells, values, grid, alpha)
 
 
-def ads(
-    records: npt.ArrayLike, shared: Shared, weights: str | npt.ArrayLike | None = None, alpha: float = 1e-3
-) -> float:
+def ads(records: ArrayLike, shared: Shared, weights: str | ArrayLike | None = None, alpha: float = 1e-3) -> float:
     """Return the identifiability of what was shared, in [0, 1] (Yoon et al., 2020; galozy, equation 3).
 
     I(D, D^) = (1/N) sum_i [ k^_i < k_i ],  k_i = min_{j != i} ||w (r_i - r_j)||,  k^_i = min_j ||w (r_i - r^_j)||.

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 from reidrisk.bandits.client import Client
 from reidrisk.bandits.service.spec import ServiceSpec
-from reidrisk.base.errors import DataError
-from reidrisk.base.extras import require
+from reidrisk.base import DataError, require
 
 _PATIENCE = 30.0  # seconds until it must listen
 

@@ -11,8 +11,7 @@ from reidrisk.bandits.service.ledger import ADMINISTRATOR, append
 from reidrisk.bandits.service.refusals import Refusal
 from reidrisk.bandits.service.storage.schema import agents, codes, packed, records, settings, usage
 from reidrisk.bandits.transitions import checked_profiles, checked_records
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Floats
 
 DAY = 86_400
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.bandits.service.spec import ServiceSpec
-from reidrisk.base.errors import OptionError
-from reidrisk.base.extras import require
+from reidrisk.base import OptionError, require
 
 NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "alembic")
 """Libraries without which there is no service."""

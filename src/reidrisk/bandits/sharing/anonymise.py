@@ -3,15 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.sharing import strategies as by
 from reidrisk.bandits.sharing.grouping import clusters, microaggregates, needs_profiles, neighbours
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import checked_profiles, checked_records
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.streams import stream
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, stream
 from reidrisk.privacy.accounting import gaussian_sigma
 
 
@@ -37,7 +34,7 @@ class Shared:
         """The strategy as text."""
         return "+".join(map(str, self.steps))
 
-    def made_of(self, records: npt.ArrayLike) -> Floats:
+    def made_of(self, records: ArrayLike) -> Floats:
         """Return the true records as an array, or refuse those of which this cannot have been made."""
         array = checked_records(records, least=2)
         if array.shape != self.records.shape:
@@ -52,9 +49,9 @@ class Shared:
 
 
 def anonymise(
-    records: npt.ArrayLike,
+    records: ArrayLike,
     strategy: by.Strategy,
-    profiles: npt.ArrayLike | None = None,
+    profiles: ArrayLike | None = None,
     seed: int = 0,
     alpha: float = 1e-3,
     release: int = 0,

@@ -4,12 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.extras import require
-from reidrisk.base.streams import stream
+from reidrisk.base import Array, DataError, Floats, Ints, OptionError, require, stream
 
 BLOCK_CELLS = 1 << 19  # distances held at a time, 4 MiB of them: what fits a cache is also the fastest
 
@@ -117,7 +113,7 @@ def microaggregates(profiles: Floats, k: int) -> Ints:
     return numbered(labels)
 
 
-def numbered(labels: npt.NDArray[Any]) -> Ints:
+def numbered(labels: Array) -> Ints:
     """Give labels numbers in the order in which they first occur."""
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from reidrisk.bandits.sharing.weights import WEIGHTS
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import whole
+from reidrisk.base import OptionError, whole
 
 _COUNTS = {"order": "the order of a neighbour", "n": "the number of clusters", "k": "k", "rank": "the rank"}
 _MOST_EPSILON = 100.0  # beyond it nothing is private, and the calibration leaves the range of floating point

@@ -1,11 +1,9 @@
 """How much a cell of the matrix counts: by how diverse its values are in the data set (galozy, Section 6.2)."""
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.transitions import checked_records
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import ArrayLike, DataError, Floats, OptionError
 
 WEIGHTS = ("inverse entropy", "uniform", "entropy")  # names of the ways to weigh cells
 
@@ -13,7 +11,7 @@ LEAST_ALPHA = 1e-15  # below the spacing of float64 near 1 nothing is rounded
 _MOST_WEIGHT = 1e100  # beyond it squares of weighted cells leave the range of floating point
 
 
-def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
+def cell_entropy(records: ArrayLike, alpha: float = 1e-3) -> Floats:
     """Return the entropy of each cell over the users, in bits: H = -sum_x p(x) log2 p(x).
 
     Values are rounded to multiples of ``alpha`` first: without, nearly all values of a cell differ and its entropy says
@@ -38,7 +36,7 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     return np.maximum(entropy, 0.0).reshape(array.shape[1:])
 
 
-def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[0], alpha: float = 1e-3) -> Floats:
+def cell_weights(records: ArrayLike, weights: str | ArrayLike = WEIGHTS[0], alpha: float = 1e-3) -> Floats:
     """Return the weight of each cell of (n, d, d) matrices, by name, or as they are where ``weights`` is an array.
 
     ``"inverse entropy"`` is the paper's formula, w = 1 / H, with w = 0 where H = 0 (:func:`cell_entropy`). It gives

@@ -10,11 +10,8 @@ Poisson-binomial count, built up from both ends by sums and products of positive
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
-from reidrisk.base.options import whole_up_to
+from reidrisk.base import ArrayLike, DataError, Floats, whole_up_to
 
 _STEP = 2.0 / 3.0
 """The iteration's error shrinks by ``|1 - step * mu|`` with mu in (0, 2], so a full step can swing for ever."""
@@ -24,7 +21,7 @@ _NEGLIGIBLE = 1e-12  # a token held with a probability this near to 0 or 1 count
 _BLOCK = 4_000_000
 
 
-def inclusion_probabilities(popularity: npt.ArrayLike, k: int) -> Floats:
+def inclusion_probabilities(popularity: ArrayLike, k: int) -> Floats:
     """Return ``p[o] = min(1, c popularity[o])`` with the c that makes them add up to ``k``, the size of a set.
 
     Inclusion probabilities of k-subsets add up to k. Estimates (the share of users whose set holds each of N tokens) do

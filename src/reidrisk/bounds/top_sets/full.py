@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1, whole
-from reidrisk.base.results import Bound
+from reidrisk.base import Bound, DataError, Ints, Note, between_0_and_1, mean_interval, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.matching import distinct_outputs

@@ -4,16 +4,23 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.intervals import mean_interval
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1, whole
-from reidrisk.base.parallel import each
-from reidrisk.base.results import Bound
-from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
+from reidrisk.base import (
+    ArrayLike,
+    Bound,
+    DataError,
+    Floats,
+    Note,
+    OptionError,
+    between_0_and_1,
+    blocks,
+    checked_seed,
+    each,
+    fresh_seed,
+    mean_interval,
+    stream,
+    whole,
+)
 from reidrisk.bounds.matching import row_keys
 from reidrisk.bounds.top_sets.conditional_poisson import inclusion_probabilities, pair_inclusion
 from reidrisk.mechanisms.top_k_noise import token_probabilities
@@ -40,7 +47,7 @@ def popularity_error(n: int, n_tokens: int, top_k: int = 5, noise: float = 0.05,
     return math.sqrt(math.log(2.0 * n_tokens / delta) / (2.0 * n)) / (inside - outside)
 
 
-def topics_posterior(popularity: npt.ArrayLike, top_k: int = 5, noise: float = 0.05) -> Floats:
+def topics_posterior(popularity: ArrayLike, top_k: int = 5, noise: float = 0.05) -> Floats:
     r"""Return ``Q[w, o] = E[P(o) | W = w]``: what a user who showed ``w`` on one site shows on another.
 
     .. math:: Q[w, o] = q_{out} + d \, P(o \in S \mid W = w), \qquad d = q_{in} - q_{out},
@@ -62,8 +69,8 @@ def topics_posterior(popularity: npt.ArrayLike, top_k: int = 5, noise: float = 0
 
 
 def topics_partial_information(
-    traces: Traces | npt.ArrayLike,
-    popularity: npt.ArrayLike,
+    traces: Traces | ArrayLike,
+    popularity: ArrayLike,
     top_k: int = 5,
     noise: float = 0.05,
     samples: int = 2000,
@@ -135,7 +142,7 @@ def _bound(value: float, ends: tuple[float, float], n: int, r: int, inputs: dict
     return Bound(*how, within_model=True, notes=(Note("maximum-entropy-sets"), Note("knows-popularity")))
 
 
-def _posterior_and_prior(popularity: npt.ArrayLike, top_k: int, noise: float) -> Floats:
+def _posterior_and_prior(popularity: ArrayLike, top_k: int, noise: float) -> Floats:
     """Return (N + 1, N): the posterior of each token, and last (at index -1, as of a missing token) the prior."""
     p = inclusion_probabilities(popularity, top_k)
     q_in, q_out = token_probabilities(p.size, top_k, noise)

@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.foreign import reason
-from reidrisk.base.options import whole_up_to
-from reidrisk.base.parallel import each
+from reidrisk.base import DataError, Ints, each, reason, whole_up_to
 from reidrisk.io.tables import is_list
 
 

@@ -10,9 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.options import whole, whole_up_to
+from reidrisk.base import DataError, FormatError, Ints, whole, whole_up_to
 from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.tables import check_bytes, existing_file

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.options import whole
+from reidrisk.base import DataError, Ints, Result, Spoken, whole
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Result, Spoken
 from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
 from reidrisk.records import Traces

@@ -4,15 +4,11 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.streams import stream
+from reidrisk.base import Array, Floats, Ints, OptionError, stream, whole
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.significance import binomial_above, exact_ends, wilson_ends
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
@@ -191,7 +187,7 @@ def central_noise(n_categories: int, epsilon: float, delta: float, most: int | N
     return sensitivity, sigma
 
 
-def central_counts(sizes: Ints, visits: npt.NDArray[Any], sigma: float, seed: int | None = None) -> CentralCounts:
+def central_counts(sizes: Ints, visits: Array, sigma: float, seed: int | None = None) -> CentralCounts:
     """Add noise to the sizes and visits of all cohorts; with a seed it is a simulation, and protects nobody."""
     table = np.concatenate([sizes[:, None], visits], axis=1).astype(np.int64)
     if seed is None:

@@ -8,15 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.indices import checked_csr
-from reidrisk.base.notes import Note
-from reidrisk.base.options import is_number
-from reidrisk.base.streams import stream
+from reidrisk.base import Array, ArrayLike, DataError, Ints, Note, OptionError, checked_csr, is_number, sizes, stream
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, decided
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, category_names, count_visits
@@ -65,7 +58,7 @@ def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
         return table
     row = np.repeat(np.arange(table.shape[0]), per_user)
     # From the operating system, one word per visit: what is kept of one user must say nothing of another.
-    chance: npt.NDArray[Any] = np.frombuffer(os.urandom(8 * row.size), dtype=np.uint64)
+    chance: Array = np.frombuffer(os.urandom(8 * row.size), dtype=np.uint64)
     if seed is not None:
         chance = stream(seed, "categories that count").random(row.size)
     order = np.lexsort((chance, row))  # users stay in order, their categories are shuffled
@@ -131,7 +124,7 @@ class PrivateSensitivity(Sensitivity):
 
 
 def measured_through_noise(
-    assignment: npt.ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
+    assignment: ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
 ) -> PrivateSensitivity:
     """Measure the gaps through the noise of a spec: :func:`reidrisk.cohorts.sensitivity` says what it protects."""
     noise, n_cohorts = spec.noise, spec.n_cohorts

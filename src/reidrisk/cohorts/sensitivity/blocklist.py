@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, Result, Spoken
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Result, Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment
 from reidrisk.cohorts.sensitivity.gaps import Gaps, exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
@@ -125,7 +122,7 @@ class Blocklist(Result):
     def __contains__(self, cohort: int) -> bool:
         return cohort in set(self.cohorts)
 
-    def apply(self, assignment: npt.ArrayLike) -> Ints:
+    def apply(self, assignment: ArrayLike) -> Ints:
         """Return what sites are shown: -1 for users of a blocked cohort, as for those without one."""
         assigned = as_assignment(assignment)
         return np.where(np.isin(assigned, np.array(self.cohorts, dtype=np.int64)), -1, assigned)

@@ -5,20 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Spoken
-from reidrisk.base.streams import stream
+from reidrisk.base import ArrayLike, Bools, Floats, Ints, Note, OptionError, Spoken, stream
 from reidrisk.cohorts.sensitivity.blocklist import Blocklist
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import discoveries, gap_intervals, p_values
 from reidrisk.cohorts.spec import CohortSpec, Rule
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +133,7 @@ class Sensitivity:
 
 
 def measured_exactly(
-    assignment: npt.ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
+    assignment: ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
 ) -> Sensitivity:
     """Measure the gaps without noise; the baseline fills cohorts of the same sizes at random."""
     assigned = as_assignment(assignment, spec.n_cohorts)

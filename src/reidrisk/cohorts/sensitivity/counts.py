@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
-from reidrisk.base.indices import checked_csr
-from reidrisk.base.options import is_whole, whole
-from reidrisk.base.streams import blocks
+from reidrisk.base import DataError, Floats, Ints, blocks, checked_csr, is_whole, whole
 
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
 _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact

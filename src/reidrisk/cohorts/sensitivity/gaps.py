@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.options import between_0_and_1
-from reidrisk.base.results import Spoken
+from reidrisk.base import Bools, Floats, Ints, Spoken, between_0_and_1
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 
 _CELLS = 1 << 21  # cells of a block: temporary arrays of 16 MiB
@@ -41,7 +38,7 @@ def excess(counts: CohortCounts, rows: slice) -> Ints:
     return counts.visits[rows].astype(np.int64) * counts.n_users - counts.population * counts.sizes[rows, None]
 
 
-def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.bool_]:
+def exceeding(counts: CohortCounts, found: Gaps, t: float) -> Bools:
     """Tell which cohorts are sensitive: a gap strictly above t (floc, Definition 4).
 
     ``t`` is taken as the decimal it is written as, and gaps that come close to it are compared in whole numbers: with
@@ -49,7 +46,7 @@ def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.boo
     """
     t = between_0_and_1("t", t)
     category, gap = found
-    above: npt.NDArray[np.bool_] = gap > t
+    above: Bools = gap > t
     limit = Fraction(repr(t))
     for row in np.flatnonzero(np.abs(gap - t) < _CLOSE):
         cohort_freq = Fraction(int(counts.visits[row, category[row]]), int(counts.sizes[row]))

@@ -5,10 +5,8 @@ A cohort is a sample of users like these, independent of the **rest**, r of n us
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.options import between_0_and_1
+from reidrisk.base import Bools, Floats, Ints, between_0_and_1
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import excess, row_blocks
 
@@ -82,7 +80,7 @@ def binomial_above(count: Floats, size: Floats, tail: float) -> Floats:
     return bound
 
 
-def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
+def discoveries(p: Floats, fdr: float = 0.05) -> Bools:
     """Tell which p-values are discoveries at this false discovery rate (Benjamini and Hochberg, 1995)."""
     from scipy.stats import false_discovery_control
 

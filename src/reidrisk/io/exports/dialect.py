@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base import FormatError, OptionError, sizes
 from reidrisk.io.tables.opening import reading
 
 SAMPLE = 1 << 18  # bytes that show what a file is like

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import DataError, Note, OptionError, Vocabulary
 from reidrisk.io.exports import names
 from reidrisk.io.exports.clocks import find_clock
 from reidrisk.io.exports.ids import ids_alike

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Floats
 
 _METRES = 111_319.5  # of one degree along a meridian
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from reidrisk.base.notes import Note
-from reidrisk.base.users import UserIds, find_users, is_text
+from reidrisk.base import Note, UserIds, find_users, is_text
 
 _ENOUGH = 0.5  # share of the smaller table that must be found once zeros are left out
 

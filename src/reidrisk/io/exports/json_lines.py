@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reidrisk.base.errors import FormatError
-from reidrisk.base.foreign import reason
+from reidrisk.base import FormatError, reason
 from reidrisk.io.exports.dialect import opened
 from reidrisk.io.exports.text import BadRows
 from reidrisk.io.tables.opening import reading

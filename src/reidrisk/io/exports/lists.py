@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.foreign import reason
+from reidrisk.base import DataError, reason
 from reidrisk.io.exports.source import Source
 from reidrisk.io.tables.columns import is_list
 from reidrisk.io.tables.formats import table_of_frame

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
+from reidrisk.base import Bools, DataError, Note, Vocabulary
 from reidrisk.base.frames import coded, joined
-from reidrisk.base.notes import Note
-from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.exports.clocks import with_clock
 from reidrisk.io.exports.grid import cells_of_grid
 from reidrisk.io.exports.reading import Reading
@@ -97,7 +94,7 @@ def _tokens(frame: dict[str, Any], columns: dict[str, Any], name: str) -> Any:
     return pa.table(frame | {ITEM: pa.chunked_array([words.take(pa.array(found.codes, mask=found.codes < 0))])})
 
 
-def mark(source: Source, name: str, bad: Any, good: npt.NDArray[np.bool_]) -> None:
+def mark(source: Source, name: str, bad: Any, good: Bools) -> None:
     """Count cells that cannot be read, and leave their rows out."""
     cells = source.column(name)
     for row in bad[:5].tolist():
@@ -106,7 +103,7 @@ def mark(source: Source, name: str, bad: Any, good: npt.NDArray[np.bool_]) -> No
     good[bad] = False
 
 
-def _amounts(source: Source, name: str, good: npt.NDArray[np.bool_]) -> tuple[Any, int]:
+def _amounts(source: Source, name: str, good: Bools) -> tuple[Any, int]:
     """Return whole amounts, and how many are below 0: goods that were returned, which are no events."""
     import pyarrow as pa
 

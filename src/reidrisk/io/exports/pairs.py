@@ -5,10 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import TruthError
-from reidrisk.base.notes import Note
-from reidrisk.base.users import UserIds
+from reidrisk.base import Ints, Note, TruthError, UserIds
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import column
 from reidrisk.io.exports.source import Source, open_source

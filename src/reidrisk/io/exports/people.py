@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError, ReidRiskError
-from reidrisk.base.notes import Note
+from reidrisk.base import Bools, DataError, Note, ReidRiskError
 from reidrisk.io.exports.log import bad_rows, mark
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import column, plain_name
@@ -67,7 +65,7 @@ def _chosen(source: Source, user: str | None, how: Reading) -> tuple[list[str], 
     return chosen, {name: kind for name, kind in names.items() if kind and name != user}
 
 
-def _cells(source: Source, name: str, kind: str | None, how: Reading, good: npt.NDArray[np.bool_]) -> Any:
+def _cells(source: Source, name: str, kind: str | None, how: Reading, good: Bools) -> Any:
     """Return a column as values; in one of numbers, the rows of the few cells that hold none are no longer ``good``."""
     import pyarrow as pa
 

@@ -3,10 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from reidrisk.base.errors import FormatError
-from reidrisk.base.extras import require
-from reidrisk.base.foreign import printable, reason
-from reidrisk.base.notes import Note
+from reidrisk.base import FormatError, Note, printable, reason, require
 
 
 def read_sheet(file: Path, name: str) -> tuple[Any, tuple[Note, ...]]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base import DataError, FormatError, Note
 from reidrisk.base.frames import columns_of, plain
-from reidrisk.base.notes import Note
 from reidrisk.io.exports.dialect import Dialect, dialect_of, opened
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.text import BadRows, column_names, read_text

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import Bools, DataError, Ints, OptionError
 from reidrisk.io.tables.columns import holds_text
 
 _CLOCK = (
@@ -42,7 +40,7 @@ _FIRST, _LAST = 157_766_400, 4_102_444_800  # 1975 and 2100, in seconds since 19
 _PIVOT = 69  # years of two digits: 69 to 99 are of the last century
 _FEW = 0.01  # share of dates against the order of the others that are taken for slips
 
-Places = npt.NDArray[np.bool_]
+Places = Bools
 
 
 class Times(NamedTuple):

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError
+from reidrisk.base import DataError, Floats, Ints
 from reidrisk.io.exports.times import MISSING
 from reidrisk.io.tables.columns import holds_text
 

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base import Array, DataError, FormatError, OptionError, sizes
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import Roles, columns, find_time, find_user
 from reidrisk.io.exports.source import Source, is_unique
@@ -81,7 +79,7 @@ def read_vectors(source: Source, how: Reading) -> tuple[Vectors, Roles, tuple[st
         raise DataError(f"{source.name}: {error}") from error
 
 
-def _moments(source: Source, name: str, how: Reading) -> tuple[npt.NDArray[Any], tuple[str, str]]:
+def _moments(source: Source, name: str, how: Reading) -> tuple[Array, tuple[str, str]]:
     """Return when each vector was made, and the form of the times; one without is refused."""
     times = read_times(source.column(name), source.where(name), how.dates)
     missing = np.flatnonzero(times.values.is_null().to_numpy(zero_copy_only=False))
@@ -91,7 +89,7 @@ def _moments(source: Source, name: str, how: Reading) -> tuple[npt.NDArray[Any],
     return times.values.to_numpy(zero_copy_only=False), (times.form, times.proof)
 
 
-def _of_lists(source: Source, name: str) -> npt.NDArray[Any]:
+def _of_lists(source: Source, name: str) -> Array:
     import pyarrow.compute as pc
 
     cells = source.column(name)
@@ -108,7 +106,7 @@ def _of_lists(source: Source, name: str) -> npt.NDArray[Any]:
     return np.asarray(flat, dtype=np.float64 if flat.dtype != np.float32 else np.float32).reshape(len(cells), -1)
 
 
-def _of_columns(source: Source, names: tuple[str, ...]) -> npt.NDArray[Any]:
+def _of_columns(source: Source, names: tuple[str, ...]) -> Array:
     found = np.empty((source.table.n_rows, len(names)), dtype=np.float64)
     for place, name in enumerate(names):
         cells = source.column(name)

@@ -4,11 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.users import UserIds
+from reidrisk.base import Array, DataError, Floats, FormatError, Ints, UserIds
 
 
 class Labels(dict[str, int]):
@@ -31,8 +28,8 @@ class Labels(dict[str, int]):
 
 
 def whole_numbers(
-    cells: Any, name: str, column: str, first_row: int = 0, what: str = "token", rows: npt.NDArray[Any] | None = None
-) -> npt.NDArray[Any]:
+    cells: Any, name: str, column: str, first_row: int = 0, what: str = "token", rows: Array | None = None
+) -> Array:
     """Return an Arrow array of numbers as integers from -1 up; nulls become -1, anything else is refused.
 
     The first cell is of row ``first_row`` (counted from 0); where the cells come from lists, ``rows`` says how many
@@ -138,7 +135,7 @@ def first_seen(ids: UserIds) -> tuple[Ints, UserIds]:
     return rows, encoded.dictionary.to_numpy() if is_number else encoded.dictionary
 
 
-def first_repeat(codes: npt.NDArray[Any]) -> tuple[int, int] | None:
+def first_repeat(codes: Array) -> tuple[int, int] | None:
     """Return the first place whose value was there before, after the place where it was."""
     order = np.argsort(codes, kind="stable")
     same = np.flatnonzero(codes[order[1:]] == codes[order[:-1]])

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError
-from reidrisk.base.foreign import reason
+from reidrisk.base import FormatError, reason, sizes
 from reidrisk.io.tables.opening import check_bytes, is_packed
 
 _BLOCKS = (1 << 20, 1 << 24, 1 << 28)

@@ -6,13 +6,8 @@ from itertools import count, islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import whole
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import Array, DataError, Note, OptionError, Vocabulary, sizes, whole
 from reidrisk.io.tables.tokens import RawTokens
 from reidrisk.records.base import NUMBER_IDS, frozen
 
@@ -51,7 +46,7 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
     return _from_labels(tables, n_tokens) if text else _from_numbers(tables, n_tokens)
 
 
-def encode(table: RawTokens, encoding: Encoding) -> npt.NDArray[Any]:
+def encode(table: RawTokens, encoding: Encoding) -> Array:
     """Return the tokens of a table over the settled vocabulary, read-only; what lies outside is refused."""
     tokens = table.tokens
     if table.labels is not None and encoding.vocabulary is not None:
@@ -140,7 +135,7 @@ def _named(tables: Sequence[RawTokens]) -> str:
     return " and ".join(table.name for table in tables)
 
 
-def _recoded(table: RawTokens, vocabulary: Vocabulary) -> npt.NDArray[Any]:
+def _recoded(table: RawTokens, vocabulary: Vocabulary) -> Array:
     known = {label: token for token, label in enumerate(vocabulary.labels)}
     labels = table.labels or []
     for code, label in enumerate(labels):

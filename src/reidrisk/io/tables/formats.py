@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base import DataError, FormatError, sizes
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import is_list, plain_kind
 from reidrisk.io.tables.metadata import KEY, Metadata, from_json

@@ -3,10 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError, ReidRiskError
-from reidrisk.base.options import is_whole
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import FormatError, ReidRiskError, Vocabulary, is_whole, sizes
 
 KEY = b"reidrisk"
 """Key of the schema metadata of Parquet and Arrow files, and name of the array in NPZ files; the value is JSON."""

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError, ReidRiskError
-from reidrisk.base.foreign import printable, reason
+from reidrisk.base import FormatError, ReidRiskError, printable, reason, sizes
 from reidrisk.io.atomic import PathLike
 
 _CHUNK = 1 << 20

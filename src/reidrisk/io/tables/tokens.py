@@ -6,13 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.notes import Note
-from reidrisk.base.users import UserIds
+from reidrisk.base import Array, DataError, FormatError, Ints, Note, Signed, UserIds, sizes
 from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import (
@@ -38,7 +33,7 @@ class RawTokens:
     """Tokens and users of one table, on their way to traces, top sets or bags."""
 
     name: str
-    tokens: npt.NDArray[np.signedinteger[Any]]  # (n,), (n, r) or (n, r, k); -1 where nothing was observed
+    tokens: Signed  # (n,), (n, r) or (n, r, k); -1 where nothing was observed
     users: UserIds | None
     labels: list[str] | None  # what the codes in tokens stand for; None where the file holds integers
     metadata: Metadata
@@ -71,7 +66,7 @@ def read_rows(
     words = _kind_of_tokens(table, columns, lists)
     shape = (table.n_rows, len(epochs), max(map(len, epochs)))
     sizes.CELLS.check(math.prod(shape), name, _LESS)
-    tokens: npt.NDArray[Any] = np.full(shape, -1, dtype=np.int16)
+    tokens: Array = np.full(shape, -1, dtype=np.int16)
     others: list[list[Any]] = [[] for _ in (*named, *beside)]
     start = 0
     for batch in table.batches([*named, *beside, *columns]):
@@ -134,7 +129,7 @@ def _flattened(cells: Any) -> tuple[Any, Ints, Ints]:
     return cells.flatten(), rows, np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def _longer(tokens: npt.NDArray[Any], k: int, name: str) -> npt.NDArray[Any]:
+def _longer(tokens: Array, k: int, name: str) -> Array:
     more = k - tokens.shape[2]
     if more <= 0:
         return tokens

@@ -6,14 +6,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.foreign import reason
-from reidrisk.base.users import UserIds, take_users
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import Array, DataError, FormatError, Ints, UserIds, Vocabulary, reason, sizes, take_users
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.formats import format_of
 from reidrisk.io.tables.layouts import SEEDED
@@ -23,7 +17,7 @@ from reidrisk.records import Bags, TopSets, Traces
 
 CHUNK = 1 << 20  # rows of one row group; a reader needs no more than this in memory at a time
 
-Part = tuple[slice | Ints, dict[str, npt.NDArray[Any]]]
+Part = tuple[slice | Ints, dict[str, Array]]
 """Rows of the users, and what to write of them: a column ``token``, ``epoch`` or ``count``, or all ``tokens``."""
 
 
@@ -70,7 +64,7 @@ def write_batches(path: PathLike, batches: Iterable[Any], metadata: str) -> None
             write(pa.record_batch(batch.columns, schema=schema))
 
 
-def _batch(records: Any, rows: Any, columns: dict[str, npt.NDArray[Any]], as_csv: bool, seeded: bool) -> Any:
+def _batch(records: Any, rows: Any, columns: dict[str, Array], as_csv: bool, seeded: bool) -> Any:
     """Return one part as an Arrow batch: a column per epoch, for sets one of lists (in CSV a column per slot)."""
     import pyarrow as pa
 
@@ -95,7 +89,7 @@ def _batch(records: Any, rows: Any, columns: dict[str, npt.NDArray[Any]], as_csv
     return pa.RecordBatch.from_pydict(made)
 
 
-def _tokens_as_arrow(tokens: npt.NDArray[Any], vocabulary: Vocabulary | None) -> Any:
+def _tokens_as_arrow(tokens: Array, vocabulary: Vocabulary | None) -> Any:
     """Return one column of tokens with nulls for -1: as integers, or as labels where a vocabulary is given."""
     import pyarrow as pa
 

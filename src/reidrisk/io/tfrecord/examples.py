@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import FormatError
-from reidrisk.base.kernels import njit
+from reidrisk.base import FormatError, Ints, njit, sizes
 from reidrisk.io.tfrecord.example import BYTES, FLOAT
 
 _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import FormatError
-from reidrisk.base.kernels import njit
+from reidrisk.base import FormatError, Ints, njit
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading
 

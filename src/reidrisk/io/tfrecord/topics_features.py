@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base import DataError, FormatError, Ints
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
 CLIENTS = ("client_1_tokens", "client_2_tokens")  # what two observers saw, in the records of the simulator

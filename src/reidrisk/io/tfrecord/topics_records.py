@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.users import UserIds
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import Array, DataError, FormatError, OptionError, UserIds, Vocabulary, sizes, whole
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tfrecord.example import make_example
@@ -107,7 +102,7 @@ def write_tfrecords(
         raise DataError(f"{path}: a token of an observer is missing, and these records have no place for that")
     ids = _topic_ids(top_sets.vocabulary) or range(top_sets.n_tokens)
 
-    def topics(tokens: npt.NDArray[Any]) -> list[int]:
+    def topics(tokens: Array) -> list[int]:
         return [ids[token] for token in tokens.tolist() if token >= 0]
 
     def records() -> Iterator[bytes]:
@@ -176,7 +171,7 @@ def _joined(parts: Sequence[TopicIds]) -> TopicIds:
 
 def _tokens(
     name: str, arrays: list[TopicIds], n_tokens: int | None, vocabulary: Vocabulary | None
-) -> tuple[list[npt.NDArray[Any]], int, Vocabulary | None, list[str]]:
+) -> tuple[list[Array], int, Vocabulary | None, list[str]]:
     """Turn topic ids into tokens; return them with the size of the vocabulary, its labels and what was assumed."""
     ids = np.unique(np.concatenate([np.unique(array) for array in arrays]))
     ids = ids[ids >= 0]

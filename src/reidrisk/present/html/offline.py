@@ -11,8 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from reidrisk.base.extras import require
-from reidrisk.base.foreign import printable
+from reidrisk.base import printable, require
 from reidrisk.io import write_atomically
 from reidrisk.present.model import Page
 from reidrisk.present.words.frequencies import capital

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Risk
+from reidrisk.base import Note, Risk
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
 from reidrisk.present.words.register import reads, says

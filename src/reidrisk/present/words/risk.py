@@ -1,7 +1,6 @@
 """Sentences about measured rates: how many people are linked, for whom that holds, and what it rests on."""
 
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Difference, Risk
+from reidrisk.base import Difference, Note, Risk
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import about_in_words, in_words, people, range_in_words
 from reidrisk.present.words.register import Assumed, reads, says

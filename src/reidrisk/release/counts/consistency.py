@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError
+from reidrisk.base import Array, DataError, Floats
 
 Tables = dict[str, Floats]
 
@@ -21,7 +19,7 @@ _ROUNDS = 1000
 _TOLERANCE = 1e-6  # of a row's sum, as a share of the largest
 
 
-def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: int) -> float:
+def estimated_users(tables: Mapping[str, Array], k: int, n_epochs: int) -> float:
     r"""Estimate the number of users, which is private too, from noisy counts: :math:`\sum f_{12} / k^2`."""
     across = tables["f12"] if "f12" in tables else tables["across"]
     n = float(np.sum(across, dtype=np.float64)) / (k**2 * (n_epochs - 1))

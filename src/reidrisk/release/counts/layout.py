@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import FormatError, OptionError, ReidRiskError, SizeError
-from reidrisk.base.options import is_whole, whole
+from reidrisk.base import Array, Floats, FormatError, OptionError, ReidRiskError, SizeError, is_whole, sizes, whole
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json, read_npz
@@ -198,7 +194,7 @@ def _table(path: Path, records: Records, place: dict[int, int], symmetric: bool)
     return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def read_arrays(path: Path, complaint: str) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(path: Path, complaint: str) -> dict[str, Array]:
     """Read all arrays of an NPZ file; whatever is wrong with it is one line that begins with ``complaint``."""
     try:
         return read_npz(path)

@@ -3,12 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
-from reidrisk.base.errors import OptionError, ReidRiskError
-from reidrisk.base.streams import stream
+from reidrisk.base import Array, OptionError, ReidRiskError, stream
 from reidrisk.privacy import (
     PrivacyStatement,
     add_discrete_gaussian,
@@ -98,7 +94,7 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
         if over:
             raise ReidRiskError(f"{over}; report this")
         return counts.replaced({name: add_discrete_gaussian(counts.flat(name), made[name]) for name in made})
-    noisy: dict[str, npt.NDArray[Any]] = {}
+    noisy: dict[str, Array] = {}
     for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
         values = counts.flat(block.name)
         noisy[block.name] = values + sigma * stream(seed, f"release noise {block.name}").standard_normal(len(values))

@@ -8,15 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.parallel import each, n_threads
-from reidrisk.base.streams import blocks
+from reidrisk.base import Array, DataError, Ints, OptionError, blocks, each, n_threads
 from reidrisk.records import TopSets
 
 MAX_VOCABULARY = 8192
@@ -66,19 +61,19 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
 class Counts:
     """Tables of counts, noisy or exact, named as in :func:`measured_blocks`; those within an epoch are symmetric."""
 
-    tables: Mapping[str, npt.NDArray[Any]]
+    tables: Mapping[str, Array]
     k: int
     n_tokens: int
     n_epochs: int
 
-    def flat(self, name: str) -> npt.NDArray[Any]:
+    def flat(self, name: str) -> Array:
         """Return a table as the vector that noise is added to: each unordered pair once, or every cell."""
         table = self.tables[name]
         if name in ("f12", "across"):
             return np.ascontiguousarray(table).ravel()
         return table[np.triu_indices(self.n_tokens, 1)]
 
-    def replaced(self, vectors: Mapping[str, npt.NDArray[Any]]) -> Counts:
+    def replaced(self, vectors: Mapping[str, Array]) -> Counts:
         """Return tables made of vectors as :meth:`flat` gives them."""
         upper = np.triu_indices(self.n_tokens, 1)
         tables = {}

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.streams import checked_seed, fresh_seed
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import DataError, Floats, OptionError, Vocabulary, checked_seed, fresh_seed
 from reidrisk.privacy import PrivacyStatement, check_budget
 from reidrisk.records import TopSets
 from reidrisk.release.counts.consistency import consistent_tables, estimated_users

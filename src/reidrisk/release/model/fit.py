@@ -14,12 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
-from reidrisk.base.extras import require
-from reidrisk.base.options import whole
-from reidrisk.base.progress import Progress
-from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base import FormatError, OptionError, Progress, ReidRiskError, checked_seed, require, sizes, stream, whole
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.populations.type_mixture import FitReport, TypeMixture
 from reidrisk.release.counts.layout import read_arrays

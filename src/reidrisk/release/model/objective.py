@@ -18,16 +18,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
-from reidrisk.base.extras import require
+from reidrisk.base import Array, DataError, require
 from reidrisk.populations.type_mixture import n_terms
 
 if TYPE_CHECKING:
     import torch
 
-Table = npt.NDArray[Any]
+Table = Array
 
 # Entries of the matrices G that are made at a time. On a CPU fewer are a little faster, but then threads meet so often
 # that on a busy machine they mostly wait for each other; on a GPU, as many as there are.

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base import DataError, FormatError, OptionError, Vocabulary
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together

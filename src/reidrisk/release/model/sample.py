@@ -5,13 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError, OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.streams import BLOCK, blocks, checked_seed
+from reidrisk.base import BLOCK, Array, FormatError, OptionError, Progress, blocks, checked_seed, silent, sizes, whole
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import KEY, existing_file, open_table, reading, to_json, write_batches
@@ -106,7 +101,7 @@ def _privacy(file: Path) -> Any:
     return document.get("privacy") if isinstance(document, dict) else None
 
 
-def _batch(tokens: npt.NDArray[Any], start: int) -> Any:
+def _batch(tokens: Array, start: int) -> Any:
     import pyarrow as pa
 
     columns = {"user": pa.array(np.arange(start, start + len(tokens)))}

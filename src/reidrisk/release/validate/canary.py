@@ -12,13 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import whole
-from reidrisk.base.results import Spoken
-from reidrisk.base.streams import checked_seed, fresh_seed, stream
+from reidrisk.base import Floats, Note, OptionError, Spoken, checked_seed, fresh_seed, sizes, stream, whole
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.records.top_sets import Words

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats
-from reidrisk.base.results import Result
-from reidrisk.base.streams import blocks
+from reidrisk.base import Floats, Result, blocks
 from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics

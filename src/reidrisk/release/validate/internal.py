@@ -5,14 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import whole
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Result, Spoken
+from reidrisk.base import Array, Ints, Note, OptionError, Progress, Result, Spoken, silent, sizes, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.records import TopSets
@@ -177,14 +171,14 @@ def stationarity(found: MixtureStatistics) -> dict[str, tuple[tuple[float, ...],
     return {kind: tuple(tuple(pearson(a, b) for b in each) for a in each) for kind, each in rows.items()}
 
 
-def pearson(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+def pearson(a: Array, b: Array) -> float:
     """Return Pearson's correlation; 0 where one of the two does not vary at all."""
     x, y = (np.asarray(v, dtype=np.float64) - np.mean(v) for v in (a, b))
     size = float(np.sqrt((x @ x) * (y @ y)))
     return float(x @ y) / size if size > 0.0 else 0.0
 
 
-def _distinct(sets: TopSets) -> npt.NDArray[np.int64]:
+def _distinct(sets: TopSets) -> Ints:
     """Return how many distinct tokens each user has."""
     found = np.empty(len(sets), dtype=np.int64)
     for _, start, stop in blocks(len(sets), 1 << 17):

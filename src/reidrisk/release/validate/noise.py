@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1
-from reidrisk.base.results import Spoken
+from reidrisk.base import Note, OptionError, Spoken, between_0_and_1
 from reidrisk.privacy import PrivacyStatement, gaussian_delta
 from reidrisk.release.counts.mechanism import Plan, overspent
 from reidrisk.release.counts.pairs import Counts, measured_blocks

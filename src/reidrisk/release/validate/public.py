@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Spoken
+from reidrisk.base import DataError, Note, OptionError, Spoken
 from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets

@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Risk, Spoken
-from reidrisk.base.streams import checked_seed
+from reidrisk.base import DataError, OptionError, Progress, Risk, Spoken, checked_seed, silent, whole
 from reidrisk.records import TopSets
 
 QUERIES, TRIALS = 10_240, 10  # dick, Section 6.1.3

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Result
-from reidrisk.base.streams import checked_seed, fresh_seed
+from reidrisk.base import Progress, Result, checked_seed, fresh_seed, silent
 from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets

@@ -6,11 +6,10 @@ None asks what was counted; :func:`reidrisk.release.validate.noise.noise_fit` sa
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Array, Floats
 from reidrisk.release.counts.pairs import Counts
 
 NEAR = 3.0  # a count is near-empty within this many sigma of 0
@@ -163,9 +162,7 @@ def power_of_tables(
     return found
 
 
-def near_zero(
-    values: npt.NDArray[Any], sigma: float, discrete: bool, level: float
-) -> tuple[dict[str, float], dict[str, float]]:
+def near_zero(values: Array, sigma: float, discrete: bool, level: float) -> tuple[dict[str, float], dict[str, float]]:
     """Test whether more counts lie near 0 than noise of this size lets; return where, if they do."""
     from scipy.special import bdtrc
 
@@ -213,7 +210,7 @@ def _finds_half(near: int, below: int, expected: float, level: float) -> float:
     return float(bdtrc(int(unlikely[0]), near, empty * math.erf(math.sqrt(2.0)) + (1.0 - empty) / 3.0))
 
 
-def nearest_shares(windows: npt.NDArray[np.float64], sigma: float, discrete: bool) -> npt.NDArray[np.float64]:
+def nearest_shares(windows: Floats, sigma: float, discrete: bool) -> Floats:
     """Return which share of an empty count's noise lies in each window, of that within three sigma."""
     from scipy.special import erf
 

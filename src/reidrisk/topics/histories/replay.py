@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base import DataError, Ints, Note, OptionError, Spoken, blocks, checked_seed, sizes, stream, take_users
 from reidrisk.base.hosts import checked_observers, registrable
-from reidrisk.base.notes import Note
-from reidrisk.base.results import Spoken
-from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.base.users import take_users
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier

@@ -7,10 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base import DataError, FormatError, Ints, OptionError, UserIds
 from reidrisk.base.hosts import distinct_values, plain_host
-from reidrisk.base.users import UserIds
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import Table, cell, first_seen, open_table, table_of_frame, typed, user_ids
 from reidrisk.topics.histories.times import Moment, as_text, microseconds, moment

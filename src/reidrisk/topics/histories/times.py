@@ -9,11 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Ints
-from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.options import is_number, is_whole
+from reidrisk.base import Bools, DataError, FormatError, Ints, OptionError, is_number, is_whole
 from reidrisk.io.tables import cell, holds_text
 
 Moment = datetime | str | int
@@ -170,7 +167,7 @@ class Epochs:
             raise DataError(f"{span} of {n:,} epochs, more than {_MOST:,}; one wrong time may be the cause")
         return cls(first, length, step, int(n))
 
-    def members(self, times: Ints) -> Iterator[tuple[Ints, npt.NDArray[np.bool_]]]:
+    def members(self, times: Ints) -> Iterator[tuple[Ints, Bools]]:
         """Yield, for every number of steps back, the epoch of each moment and whether it is one of its epochs."""
         newest = (times - self.start) // self.step
         for back in range(-(-self.length // self.step)):

@@ -13,8 +13,7 @@ from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
 from reidrisk.attacks.profile.sized.table import Table
 from reidrisk.attacks.profile.sized.volume import CORRELATIONS, Volume, ranks
-from reidrisk.base.arrays import Floats
-from reidrisk.base.streams import stream
+from reidrisk.base import Floats, stream
 from reidrisk.search.sparse import SparseDot
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)

@@ -8,13 +8,12 @@ where totals are evidence, three for these.
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
 from reidrisk.attacks.profile.sized.model import BASES, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.table import Table
 from reidrisk.attacks.profile.sized.volume import Terms
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Bools, Floats, Ints
 from reidrisk.search.sparse import SparseRows
 
 _TARGET_STEPS, QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
@@ -25,8 +24,8 @@ STEPS = _TARGET_STEPS * QUERY_STEPS
 class Wanted(NamedTuple):
     """Which items the queries hold, and which one of them holds more than once; the others need no weights."""
 
-    held: npt.NDArray[np.bool_]
-    again: npt.NDArray[np.bool_]
+    held: Bools
+    again: Bools
 
     @classmethod
     def by(cls, queries: Table) -> "Wanted":

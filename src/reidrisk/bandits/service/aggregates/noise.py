@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from reidrisk.bandits.sharing.strategies import PrivateClusters
-from reidrisk.base.arrays import Floats
-from reidrisk.base.extras import require
+from reidrisk.base import Floats, require
 from reidrisk.privacy import add_discrete_gaussian, discrete_gaussian, zcdp_rho
 
 _GRID = 1 << 24

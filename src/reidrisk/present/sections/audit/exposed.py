@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from reidrisk.audit import AuditResult
-from reidrisk.base.arrays import Floats
+from reidrisk.base import Floats, Risk
 from reidrisk.base.intervals import counted_interval
-from reidrisk.base.results import Risk
 from reidrisk.measure import Exposure, Group
 from reidrisk.present import drawing
 from reidrisk.present.model import Section, Table
