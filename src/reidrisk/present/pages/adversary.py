@@ -1,10 +1,8 @@
 """The page of an adversary: what it was given, and how many people it links by that."""
 
 from reidrisk.bandits import AdversaryResult
-from reidrisk.present import words
-from reidrisk.present.model import Page, Section, Sentence, Table
+from reidrisk.present import Page, Section, Sentence, Table, Terms, words
 from reidrisk.present.sections.basis import assumed
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import in_words, with_interval
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from reidrisk.audit import AuditResult
-from reidrisk.present.model import Page, Section
+from reidrisk.present import Page, Section, Terms
 from reidrisk.present.sections.audit import (
     asked,
     basis,
@@ -18,7 +18,6 @@ from reidrisk.present.sections.audit import (
     top,
 )
 from reidrisk.present.sections.written import text
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.audit import along, terms_of
 from reidrisk.present.words.verdict import verdict
 

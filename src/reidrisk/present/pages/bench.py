@@ -1,10 +1,8 @@
 """The page of a benchmark: how attacks compare on the same people."""
 
 from reidrisk.bench import Bench
-from reidrisk.present import words
-from reidrisk.present.model import Page, Section, Sentence
+from reidrisk.present import Page, Section, Sentence, Terms, words
 from reidrisk.present.sections import bench as sections
-from reidrisk.present.terms import Terms
 
 SECTIONS = (sections.leaderboard, sections.best, sections.rates, sections.left_out, sections.data)
 

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from reidrisk.base.results import Bound, Measurement
 from reidrisk.bounds import tightest
-from reidrisk.present import words
-from reidrisk.present.model import Cell, Page, Section, Sentence, Table
-from reidrisk.present.terms import Terms
+from reidrisk.present import Cell, Page, Section, Sentence, Table, Terms, words
 from reidrisk.present.words.bounds import setting_name
 from reidrisk.present.words.frequencies import percent, two_digits
 

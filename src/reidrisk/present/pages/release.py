@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from reidrisk.present import words
+from reidrisk.present import Terms, words
 from reidrisk.present.model import Mood, Page, Sentence
 from reidrisk.present.sections.basis import assumed, statement
 from reidrisk.present.sections.release import compared
 from reidrisk.present.sections.release import noise as noises
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.release import sample_agrees
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release import CanaryTest, InternalValidation, NoiseBudget, NoiseFit, PublicValidation, Validation

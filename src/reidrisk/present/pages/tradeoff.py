@@ -1,11 +1,9 @@
 """The page of a trade-off: what sharing behaviour costs and gives away."""
 
 from reidrisk.bandits import Tradeoff
-from reidrisk.present import words
-from reidrisk.present.model import Page, Section, Sentence
+from reidrisk.present import Page, Section, Sentence, Terms, words
 from reidrisk.present.sections import tradeoff
 from reidrisk.present.sections.basis import assumed
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import stronger_attacker
 
 

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 
 from reidrisk.base.notes import Note
-from reidrisk.present import words
-from reidrisk.present.model import Section, Table
-from reidrisk.present.terms import Terms
+from reidrisk.present import Section, Table, Terms, words
 from reidrisk.privacy import PrivacyStatement
 
 

@@ -5,10 +5,8 @@ from typing import TypeVar
 
 from reidrisk.bench import Bench, Row, Standing, Used
 from reidrisk.bench.result import CALIBRATED, ENOUGH
-from reidrisk.present import words
-from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present import Cell, Section, Table, Terms, words
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.bench import points
 from reidrisk.present.words.frequencies import attack_label, two_digits
 

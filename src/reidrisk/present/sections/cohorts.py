@@ -6,13 +6,11 @@ from functools import partial
 from typing import Any
 
 from reidrisk.cohorts import CohortAudit, CohortRow, EmptyProfile
-from reidrisk.present import drawing
+from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, Point
-from reidrisk.present.model import Section, Table
 from reidrisk.present.scales import ShareScale
 from reidrisk.present.sections import basis
 from reidrisk.present.sections.written import text, written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import STATUS, closeness, coverage, empty_cohort, known, points, rare, with_cohort
 from reidrisk.present.words.frequencies import percent
 

@@ -3,12 +3,10 @@
 from functools import partial
 from typing import Any
 
-from reidrisk.present import drawing
+from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
-from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, percent, with_interval
 from reidrisk.present.words.sharing import STATES, handed_out
 

@@ -7,12 +7,10 @@ from typing import Any
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.tradeoff import risk_of
 from reidrisk.base.results import Risk
-from reidrisk.present import drawing
+from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.drawing import GREY, Style
-from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import amount_text, choice_text, strategy_label
 from reidrisk.present.words.frequencies import in_words, percent, two_digits
 

@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reidrisk.present.model import Figure, Section, Table
-from reidrisk.present.terms import Terms
+from reidrisk.present import Figure, Section, Table, Terms
 from reidrisk.present.words.register import filled
 
 

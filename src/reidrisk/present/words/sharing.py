@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.present.model import Sentence
-from reidrisk.present.terms import Terms
+from reidrisk.present import Sentence, Terms
 from reidrisk.present.words.bandits import strategy_label
 from reidrisk.present.words.frequencies import in_words, range_in_words
 from reidrisk.present.words.register import reads

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.base import Note, Risk
-from reidrisk.present.model import Sentence
-from reidrisk.present.terms import Terms
+from reidrisk.present import Sentence, Terms
 from reidrisk.present.words.frequencies import attack_label, capital, in_words, range_in_words
 from reidrisk.present.words.register import reads
 from reidrisk.present.words.scenarios import known_facts

@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 from reidrisk.audit import AuditResult
-from reidrisk.present import words
-from reidrisk.present.model import Section, Table
+from reidrisk.present import Section, Table, Terms, words
 from reidrisk.present.sections.audit import growth
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.audit import along
 from reidrisk.present.words.frequencies import attack_label, in_words, interval
 from reidrisk.present.words.gate import periods_used

@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from reidrisk.audit import AuditResult
 from reidrisk.base.notes import Note
-from reidrisk.present import words
-from reidrisk.present.model import Section, Table
+from reidrisk.present import Section, Table, Terms, words
 from reidrisk.present.sections.audit.asked import READ, told
 from reidrisk.present.sections.audit.bounds import name_of
 from reidrisk.present.sections.basis import assumed
 from reidrisk.present.sections.written import text, written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.audit import along
 from reidrisk.present.words.frequencies import attack_label, two_digits
 

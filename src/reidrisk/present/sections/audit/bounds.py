@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from reidrisk.audit import AuditResult, exceeds
 from reidrisk.base.results import Bound
 from reidrisk.bounds import tightest_by_epochs, tightest_of
-from reidrisk.present import words
-from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present import Cell, Section, Table, Terms, words
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.bounds import setting_name
 from reidrisk.present.words.frequencies import capital, clause, in_words, interval, people, two_digits
 

@@ -9,10 +9,8 @@ from reidrisk.audit import AuditResult
 from reidrisk.base import Floats, Risk
 from reidrisk.base.intervals import counted_interval
 from reidrisk.measure import Exposure, Group
-from reidrisk.present import drawing
-from reidrisk.present.model import Section, Table
+from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import used_at
 

@@ -2,9 +2,8 @@
 
 from reidrisk.audit import AuditResult
 from reidrisk.measure import Attribution, Part
-from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present import Cell, Section, Table, Terms
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words import sentence
 from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
 

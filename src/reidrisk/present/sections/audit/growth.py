@@ -7,11 +7,9 @@ from typing import Any
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.bounds import tightest_by_epochs
-from reidrisk.present import drawing
+from reidrisk.present import Figure, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
-from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
 from reidrisk.present.words.gate import periods_used
 

@@ -6,10 +6,8 @@ from typing import Any
 from reidrisk.audit import AuditResult
 from reidrisk.base.notes import Note
 from reidrisk.mitigations import Tried, WhatIf
-from reidrisk.present import drawing
-from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words import changes, sentence
 from reidrisk.present.words.frequencies import capital, in_words, interval, percent, two_digits
 

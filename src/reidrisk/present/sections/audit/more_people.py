@@ -1,9 +1,8 @@
 """What if there were more people: the forecast, its interval, and what it assumes."""
 
 from reidrisk.audit import AuditResult
-from reidrisk.present.model import Section, Table
+from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words import sentence
 from reidrisk.present.words.frequencies import about_in_words, rate_cells
 

@@ -5,11 +5,9 @@ from typing import Any
 
 from reidrisk.audit import AuditResult
 from reidrisk.base.notes import Note
-from reidrisk.present import drawing
+from reidrisk.present import Figure, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
-from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words
 from reidrisk.present.words.register import assumed
 

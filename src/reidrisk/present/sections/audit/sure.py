@@ -5,12 +5,10 @@ from typing import Any
 
 from reidrisk.audit import AuditResult, ThresholdCheck
 from reidrisk.measure import Choosiness
-from reidrisk.present import drawing
+from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, Point, rated
-from reidrisk.present.model import Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import text, written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, with_interval
 
 

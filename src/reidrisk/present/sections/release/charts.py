@@ -5,10 +5,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from reidrisk.present import drawing
+from reidrisk.present import Terms, drawing
 from reidrisk.present.drawing import Line, Point
 from reidrisk.present.scales import ShareScale, rate_scale
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label
 from reidrisk.present.words.release import share
 from reidrisk.release.validate.canary import CanaryTest

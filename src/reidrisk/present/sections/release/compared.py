@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from functools import partial
 
-from reidrisk.present.model import Section, Table
+from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.release import charts
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words import reading
 from reidrisk.present.words.frequencies import attack_label
 from reidrisk.present.words.release import kinds, share

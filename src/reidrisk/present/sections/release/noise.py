@@ -5,11 +5,10 @@ A terminal shows a section only where it passed: whatever did not is in the verd
 
 from functools import partial
 
-from reidrisk.present.model import Section, Table
+from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.basis import statement
 from reidrisk.present.sections.release import charts
 from reidrisk.present.sections.written import written
-from reidrisk.present.terms import Terms
 from reidrisk.present.words import reading
 from reidrisk.present.words.frequencies import percent
 from reidrisk.release import Validation
