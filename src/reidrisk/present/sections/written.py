@@ -1,4 +1,4 @@
-"""Sections as ``sections.toml`` words them, by page and name; what is counted and drawn comes from the caller."""
+"""Sections as ``words/sections.toml`` words them, by page and name; what is counted and drawn comes from the caller."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from reidrisk.present.words.register import filled
 
 @cache
 def _texts() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("sections.toml").read_text("utf-8"))
+    return tomllib.loads((Path(__file__).parents[1] / "words" / "sections.toml").read_text("utf-8"))
 
 
 def text(place: str, terms: Terms, values: Mapping[str, Any] | None = None) -> Any:
