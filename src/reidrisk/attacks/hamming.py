@@ -16,8 +16,7 @@ from reidrisk.search.weights import AnyWeights
 _NEAR = "WeightedHamming(max_distance=)"
 _IMPOSSIBLE = -50.0  # log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite
 
-Pairs = Floats | TopSets | tuple[Traces, Traces]
-"""Where the probabilities of pairs of tokens come from."""
+Pairs = Floats | TopSets | tuple[Traces, Traces]  # where the probabilities of pairs of tokens come from
 
 
 @register(kinds=(Traces, Attributes), cost=by_search, default=True)

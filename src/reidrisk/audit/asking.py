@@ -19,8 +19,7 @@ from reidrisk.records.calendar import Every
 from reidrisk.scenarios import Scenario
 from reidrisk.search.engines import Engine
 
-Heard = Callable[[Note], None]
-"""Who is told at once how a table was understood, before the attacks begin."""
+Heard = Callable[[Note], None]  # who is told at once how a table was understood, before the attacks begin
 
 _SAID_BEFORE = "rows-dropped"  # what was read of an export says it, with the rest
 

@@ -30,21 +30,18 @@ class Gate(Spoken):
     """
     max_risk: float
     rate: float
-    low: float
-    """The largest lower end, at the level corrected for the number of rows."""
+    low: float  # the largest lower end, at the level corrected for the number of rows
     high: float
     attack: str
     n_epochs: int
     level: float
     n_rows: int
     epochs: tuple[int, ...]
-    epochs_untried: tuple[int, ...]
-    """Those of 1, 2, 4, … and all that were not looked at."""
+    epochs_untried: tuple[int, ...]  # those of 1, 2, 4, … and all that were not looked at
     n_epochs_held: int
     n_targets: int
     n_scored: int
-    strangers: float | None
-    """Share of the records drawn that have no counterpart; None where that is not recorded."""
+    strangers: float | None  # share of the records drawn that have no counterpart; None where that is not recorded
     unasked: float | None
     """Share of the known records that belong to nobody who is to be identified; None where that is not recorded."""
     truth: str
@@ -52,12 +49,9 @@ class Gate(Spoken):
     attacks: tuple[str, ...]
     everyone: bool
     simulated: bool
-    which: tuple[int, ...] = ()
-    """The epochs of the highest rate, from 0, where they are not the first."""
-    not_run: tuple[str, ...] = ()
-    """Names of the default attacks that apply and did not run, of whichever question."""
-    required: tuple[str, ...] = ()
-    """Names of the attacks that had to run, and did not."""
+    which: tuple[int, ...] = ()  # the epochs of the highest rate, from 0, where they are not the first
+    not_run: tuple[str, ...] = ()  # names of the default attacks that apply and did not run, of whichever question
+    required: tuple[str, ...] = ()  # names of the attacks that had to run, and did not
     n_questions: int = 1
     """How many questions of the same data the answer is about; what is not said of all is said of the strongest."""
 

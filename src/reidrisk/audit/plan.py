@@ -17,8 +17,7 @@ from reidrisk.measure import jackknife
 from reidrisk.records import Case, Traces, Vectors
 from reidrisk.records.base import breadth
 
-ENOUGH = 300
-"""People that an attack is tried on at least, or all, if there are fewer; otherwise it counts as not run."""
+ENOUGH = 300  # people that an attack is tried on at least, or all, if there are fewer; otherwise it counts as not run
 
 _SOME = 4_000  # queries of a check beside the rows
 _BOUND = 4e-6  # reference seconds of the bounds of a known system, for each known record and epoch

@@ -13,8 +13,7 @@ from reidrisk.records import Attributes, Bags, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, periods
 from reidrisk.scenarios import Knows, Scenario, Split, TwoTables
 
-FACTS = 4
-"""Facts that somebody knows of a person, where nothing else is said."""
+FACTS = 4  # facts that somebody knows of a person, where nothing else is said
 _KEPT = 0.9  # share of the events that one item per period must keep to be the form that is asked about first
 _MOST = 60  # periods that are looked at unasked: more take long, and hold little each
 _COMMON = 2  # periods with events in both logs, below which there is nothing to compare them by

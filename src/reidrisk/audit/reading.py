@@ -19,8 +19,7 @@ _WHAT = "this is not the result of an audit"
 
 _SIZES = ("n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", "n_choosy")
 _PARTS = ("spec", "differences", "bounds", "choosiness", "exposure", "choosy_attack", "descriptions", "versions")
-_FIRST = _SIZES + _PARTS
-"""What format 1 has under the same name as later ones."""
+_FIRST = _SIZES + _PARTS  # what format 1 has under the same name as later ones
 
 _DEFAULTS: dict[str, Any] = {
     "kind": "traces",

@@ -64,8 +64,7 @@ class AuditResult(Result):
     n_tokens: int
     seed: int
     epochs: tuple[int, ...]
-    epochs_skipped: tuple[int, ...]
-    """Numbers of epochs that were to be looked at, but in which a table holds no token."""
+    epochs_skipped: tuple[int, ...]  # numbers of epochs that were to be looked at, but in which a table holds no token
     risks: tuple[Risk, ...]
     """One for each attack and number of epochs, then those of chosen epochs; none where the truth is not known."""
     lower_ends: tuple[float, ...]
@@ -73,8 +72,7 @@ class AuditResult(Result):
     differences: tuple[Difference, ...]
     """Each later attack against the first, the plainest one, paired on the same queries."""
     bounds: tuple[Bound, ...]
-    exposure: measure.Exposure | None
-    """How the risk of the strongest row is spread over people."""
+    exposure: measure.Exposure | None  # how the risk of the strongest row is spread over people
     choosiness: tuple[measure.Choosiness, ...]
     """Of ``choosy_attack``, the strongest that has probabilities, at ``choosy_epochs`` epochs, on ``n_choosy`` records.
 
@@ -84,26 +82,22 @@ class AuditResult(Result):
     choosy_epochs: int
     n_choosy: int
     rehearsals: tuple[ProbabilityCheck, ...]
-    truth: str | None
-    """How it is known (``Truth.origin``)."""
+    truth: str | None  # how it is known (Truth.origin)
     truth_check: TruthCheck | None
     truth_doubt: TruthDoubt | None
     notes: tuple[Note, ...]
     descriptions: dict[str, str]
     gate: Gate | None
     versions: dict[str, str]
-    kind: str = "traces"
-    """Of the records: ``"traces"``, ``"bags"``, ``"attributes"`` or ``"vectors"``."""
+    kind: str = "traces"  # of the records: "traces", "bags", "attributes" or "vectors"
     axis: AxisName = "epochs"
     """What grows along the rows: epochs, items of a record to identify, facts known, columns or dimensions."""
     scenario: Note | None = None
     """Which question was asked; None where two tables were handed over and nothing was said."""
     also: tuple[AuditResult, ...] = ()
     """The answers to further questions of the same data; none of them has answers of its own."""
-    n_questions: int = 1
-    """How many questions share the error, so that the strongest lower end of all of them holds."""
-    not_run: tuple[NotRun, ...] = ()
-    """Default attacks that apply and did not run."""
+    n_questions: int = 1  # how many questions share the error, so that the strongest lower end of all of them holds
+    not_run: tuple[NotRun, ...] = ()  # default attacks that apply and did not run
     further: Further | None = None
     """What was asked for beside the risk: what would lower it, what gives people away, what if there were more."""
     fingerprints: Fingerprints | None = None

@@ -36,8 +36,7 @@ Where truth is wrong for a share w, its people are in the half that was fitted h
 strangers by (1 - w/2) x, close wrong links by (w/2) x. A third of the excess is w = 1/2, a twentieth about w = 1/10.
 """
 
-_LEVEL, _SUSPECTED = 0.999, 0.5
-"""Of what is said to be so, and of what is no more than suspected."""
+_LEVEL, _SUSPECTED = 0.999, 0.5  # of what is said to be so, and of what is no more than suspected
 
 TruthCheck = Literal["passed", "doubt", "suspicion", "no power"]
 

@@ -18,8 +18,7 @@ class Coded(NamedTuple):
     """The distinct values of a column in their order, and which of them stands in each row; -1 = none."""
 
     codes: Codes
-    values: Any
-    """An Arrow array of 64-bit integers or text."""
+    values: Any  # an Arrow array of 64-bit integers or text
 
 
 class Moments(NamedTuple):

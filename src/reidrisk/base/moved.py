@@ -10,8 +10,7 @@ from typing import Any
 
 from reidrisk.base.errors import MissingExtraError
 
-STUDIES = "reidrisk-studies"
-"""The distribution that holds the papers' figures, and what only they use."""
+STUDIES = "reidrisk-studies"  # the distribution that holds the papers' figures, and what only they use
 
 
 @cache

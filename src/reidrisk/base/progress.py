@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-Progress = Callable[[str, float], None]
-"""Called with what is being done, and the share of the whole that is done."""
+Progress = Callable[[str, float], None]  # called with what is being done, and the share of the whole that is done
 
 
 def silent(stage: str, share: float) -> None:

@@ -170,8 +170,7 @@ class Bound(Spoken):
     """
 
     name: str
-    setting: str
-    """``"random user"`` or ``"matching"``."""
+    setting: str  # "random user" or "matching"
     value: float
     baseline: float
     reference: str

@@ -64,8 +64,7 @@ CELLS = SizeLimit("REIDRISK_MAX_CELLS", 1_000_000_000, "cells")
 NUMBERS = SizeLimit("REIDRISK_MAX_NUMBERS", 250_000_000, "numbers")
 """Entries of one table of real numbers: a channel, transition matrices, a model; 2 GB."""
 
-COLUMNS = SizeLimit("REIDRISK_MAX_COLUMNS", 1_000_000, "columns")
-"""Columns of a file."""
+COLUMNS = SizeLimit("REIDRISK_MAX_COLUMNS", 1_000_000, "columns")  # columns of a file
 
 TOKENS = SizeLimit("REIDRISK_MAX_TOKENS", 10_000_000, "possible tokens")
 """Size of a vocabulary: attacks keep a few numbers for every token."""
@@ -73,14 +72,10 @@ TOKENS = SizeLimit("REIDRISK_MAX_TOKENS", 10_000_000, "possible tokens")
 OUTPUTS = SizeLimit("REIDRISK_MAX_OUTPUTS", 100_000_000, "rows or columns")
 """Either side of a sparse matrix: bounds keep a few numbers for each."""
 
-BYTES = SizeLimit("REIDRISK_MAX_BYTES", 4 * 1024**3, "bytes")
-"""What is read into memory from one file, decompressed."""
+BYTES = SizeLimit("REIDRISK_MAX_BYTES", 4 * 1024**3, "bytes")  # what is read into memory from one file, decompressed
 
-USERS = SizeLimit("REIDRISK_MAX_USERS", 1_000_000_000, "users")
-"""Users drawn from a model or a population."""
+USERS = SizeLimit("REIDRISK_MAX_USERS", 1_000_000_000, "users")  # users drawn from a model or a population
 
-RUNS = SizeLimit("REIDRISK_MAX_RUNS", 1_000_000, "runs")
-"""Repetitions of a simulation: runs, trials, draws."""
+RUNS = SizeLimit("REIDRISK_MAX_RUNS", 1_000_000, "runs")  # repetitions of a simulation: runs, trials, draws
 
-STEPS = SizeLimit("REIDRISK_MAX_STEPS", 1_000_000_000, "steps")
-"""Steps of one simulation or of one fit."""
+STEPS = SizeLimit("REIDRISK_MAX_STEPS", 1_000_000_000, "steps")  # steps of one simulation or of one fit

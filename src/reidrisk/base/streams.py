@@ -9,8 +9,7 @@ import numpy as np
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
 
-BLOCK = 65_536
-"""Users in a block. Fixed: a stream belongs to a block, so changing it changes every simulated number."""
+BLOCK = 65_536  # users in a block. Fixed: a stream belongs to a block, so changing it changes every simulated number.
 
 
 def stream(seed: int, purpose: str, block: int = 0) -> np.random.Generator:

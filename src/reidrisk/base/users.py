@@ -9,8 +9,7 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 from reidrisk.base.options import is_whole
 
-UserIds = Any
-"""Either an ``int64`` array or a ``pyarrow`` array of strings (typed loosely: pyarrow has no type stubs)."""
+UserIds = Any  # either an int64 array or a pyarrow array of strings (typed loosely: pyarrow has no type stubs)
 
 
 def is_text(users: UserIds) -> bool:

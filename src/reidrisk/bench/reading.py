@@ -14,8 +14,7 @@ from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Events, Traces
 
 _WEEKS = 8
-TABLES = ("csv", "tsv", "parquet", "npz")
-"""Formats of plain tables, one row per event."""
+TABLES = ("csv", "tsv", "parquet", "npz")  # formats of plain tables, one row per event
 
 
 class Sites(NamedTuple):

@@ -8,10 +8,8 @@ from reidrisk.base import Covers, Note, Result, Spoken
 from reidrisk.measure import Calibration
 
 FORMAT = 1
-CALIBRATED = 0.03
-"""Largest excess of the calibration error at which probabilities count as held."""
-ENOUGH = 500
-"""Queries from which on that is judged."""
+CALIBRATED = 0.03  # largest excess of the calibration error at which probabilities count as held
+ENOUGH = 500  # queries from which on that is judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +95,7 @@ class Standing:
     unbeaten: int
     mean_behind: float
     most_behind: float
-    where: tuple[str, str]
-    """Data set and setting in which it lost the most."""
+    where: tuple[str, str]  # data set and setting in which it lost the most
     held: int
     judged: int
     foreseen: int

@@ -17,22 +17,15 @@ class Journalist(Result):
     A class of f people in the table has F >= f in the population. The risk of each of them is 1 / F.
     """
 
-    n: int
-    """People in the population."""
-    k: int
-    """Smallest F of a class of the table."""
-    highest: float
-    """1 / k: of whom the attacker chooses to look for."""
+    n: int  # people in the population
+    k: int  # smallest F of a class of the table
+    highest: float  # 1 / k: of whom the attacker chooses to look for
     mean: float
     """The larger of (sum of f / F) / n, from the table to the register, and classes / (sum of F), the other way."""
-    marketer: float
-    """(sum of f / F) / n: the share of the table that is named rightly, if everybody is."""
-    unique: float
-    """Share of people of the table who are alone in the population."""
-    at_risk: float
-    """Share of people whose risk is above the threshold."""
-    absent: int = 0
-    """People of the table who cannot be in the population; they are counted as if they were."""
+    marketer: float  # (sum of f / F) / n: the share of the table that is named rightly, if everybody is
+    unique: float  # share of people of the table who are alone in the population
+    at_risk: float  # share of people whose risk is above the threshold
+    absent: int = 0  # people of the table who cannot be in the population; they are counted as if they were
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +43,13 @@ class Classes(Spoken):
 
     columns: tuple[str, ...]
     n: int
-    k: int
-    """Size of the smallest class: the table is k-anonymous over these columns."""
+    k: int  # size of the smallest class: the table is k-anonymous over these columns
     n_classes: int
-    unique: float
-    """Share of people who are alone in their class."""
-    highest: float
-    """1 / k: of whom the attacker chooses to look for."""
+    unique: float  # share of people who are alone in their class
+    highest: float  # 1 / k: of whom the attacker chooses to look for
     mean: float
     """classes / n: prosecutor's risk on average, and the share of people named rightly if all are (marketer's)."""
-    at_risk: float
-    """Share of people whose risk, 1 / f, is above the threshold."""
+    at_risk: float  # share of people whose risk, 1 / f, is above the threshold
     threshold: float
     journalist: Journalist | None = None
     notes: tuple[Note, ...] = ()

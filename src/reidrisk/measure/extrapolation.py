@@ -69,5 +69,4 @@ def _parabola(n: Floats, rates: Floats) -> tuple[float, float]:
     return float(-first), float(-2.0 * second)
 
 
-WAYS = {"straight": straight, "bending": bending, "accumulating": accumulating}
-"""The ways by their names."""
+WAYS = {"straight": straight, "bending": bending, "accumulating": accumulating}  # the ways by their names

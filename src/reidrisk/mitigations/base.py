@@ -41,14 +41,11 @@ class Mitigation(ABC):
     whether an attacker can do the same to records of their own. Others say what becomes of the whole case.
     """
 
-    kinds: ClassVar[tuple[type, ...]] = ()
-    """The records it changes; set where it is registered."""
+    kinds: ClassVar[tuple[type, ...]] = ()  # the records it changes; set where it is registered
     strengths: ClassVar[tuple[Any, ...]] = ()
     """Three usual values of its main field, the mildest first; set where it is registered."""
-    main: ClassVar[str] = ""
-    """The field that a value by itself is of, as in ``"rotate:4"``; default: the first."""
-    name: ClassVar[str] = ""
-    """Its name in texts such as ``"rotate:4"``; set where it is registered."""
+    main: ClassVar[str] = ""  # the field that a value by itself is of, as in "rotate:4"; default: the first
+    name: ClassVar[str] = ""  # its name in texts such as "rotate:4"; set where it is registered
 
     @property
     def text(self) -> str:

@@ -24,8 +24,7 @@ from reidrisk.records import Case, Traces
 _FEWEST = 300  # people below which a rate says too little, unless there are no more
 _FULL = 2  # strengths of a change that are tried with every attack
 
-Utility = Callable[[Any], float]
-"""What the released records are used for, as a number: the larger, the better."""
+Utility = Callable[[Any], float]  # what the released records are used for, as a number: the larger, the better
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +53,9 @@ class WhatIf(Result):
     before: Risk
     tried: tuple[Tried, ...]
     attacks: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-    """Attacks that an audit runs and for which there was no time here."""
+    left_out: tuple[str, ...] = ()  # attacks that an audit runs and for which there was no time here
     side: str = "queries"
-    refused: tuple[str, ...] = ()
-    """Usual changes that would have left too little to judge them by."""
+    refused: tuple[str, ...] = ()  # usual changes that would have left too little to judge them by
 
     @property
     def best(self) -> tuple[Tried, ...]:

@@ -11,8 +11,7 @@ _CODE = re.compile(r"\b(user|token|epoch|representation|target|query|querie)(s?)
 _IRREGULAR = {"person": "people", "child": "children", "diagnosis": "diagnoses"}
 _PART = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
 
-_BOUGHT = {"product", "shop", "category"}
-"""What customers buy, or buy in: an item of such a record is a purchase."""
+_BOUGHT = {"product", "shop", "category"}  # what customers buy, or buy in: an item of such a record is a purchase
 
 
 def plural(word: str, n: float = 2) -> str:
@@ -46,8 +45,7 @@ class Terms:
     thing: str = ""
     axis: str = "epochs"
     """What an attacker is given more and more of: periods, or items, facts or columns, which ``period`` names then."""
-    whole: int = 0
-    """The number of items that stands for records as long as they are; 0 where there is none."""
+    whole: int = 0  # the number of items that stands for records as long as they are; 0 where there is none
 
     @property
     def things(self) -> str:

@@ -38,8 +38,7 @@ class Attributes(Traces):
 
     __slots__ = ("_columns", "_start")
     _columns: tuple[Column, ...]
-    _start: Ints
-    """Where the tokens of each column begin."""
+    _start: Ints  # where the tokens of each column begin
 
     def __init__(self, frame: Any, user: str | None = None, columns: Columns | None = None) -> None:
         kinds = _chosen(names_of(frame), user, columns)

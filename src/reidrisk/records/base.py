@@ -14,8 +14,7 @@ class Rows:
     """Users in rows, and choosing rows."""
 
     __slots__ = ("_notes", "_rows", "_users")
-    _rows: Any
-    """An array or a sparse matrix, one row per user; read-only."""
+    _rows: Any  # an array or a sparse matrix, one row per user; read-only
     _users: UserIds | None
     _notes: tuple[Note, ...]
 

@@ -8,10 +8,8 @@ from reidrisk.base import Floats, Ints, OptionError, is_number
 
 DAY = 86_400.0
 _MONDAY = 3  # 1970 began on a Thursday
-HOURS = 24
-"""Hours of a day."""
-Every = str | float
-"""The length of a period: ``"day"``, ``"week"`` (from Monday), ``"month"``, or a number of units."""
+HOURS = 24  # hours of a day
+Every = str | float  # the length of a period: "day", "week" (from Monday), "month", or a number of units
 
 
 def periods(time: Floats, is_calendar: bool, every: Every) -> Ints:

@@ -14,8 +14,7 @@ from reidrisk.base.frames import as_text, coded
 Kind = Literal["category", "number", "prefix"]
 """How two values are compared: equal or not; also by how close they are; also by how many first letters they share."""
 
-MISSING = ("", "?")
-"""Texts that stand for no value, blanks apart."""
+MISSING = ("", "?")  # texts that stand for no value, blanks apart
 
 
 @dataclass(frozen=True, eq=False)

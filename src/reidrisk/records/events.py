@@ -25,13 +25,10 @@ class Summary(Result):
     """What a log holds, and what of it was left out."""
 
     users: int
-    items: int
-    """Different items."""
+    items: int  # different items
     events: int
-    amount: int
-    """Sum of their amounts; the number of events where they have none."""
-    rows: int
-    """Rows of the frame."""
+    amount: int  # sum of their amounts; the number of events where they have none
+    rows: int  # rows of the frame
     dropped: Mapping[str, int]
     """Rows without ``user``, ``item``, ``time`` or ``amount``, and of amount ``zero``; each counts once."""
 

@@ -12,8 +12,7 @@ from reidrisk.records import Bags, Case, Truth, Vectors
 class Scenario(ABC):
     """What the attacker holds and what they want to name: a frozen value that makes a case."""
 
-    kinds: ClassVar[tuple[type, ...]] = ()
-    """The records it takes; set where it is registered."""
+    kinds: ClassVar[tuple[type, ...]] = ()  # the records it takes; set where it is registered
 
     @abstractmethod
     def case(self, seed: int = 0) -> Case:

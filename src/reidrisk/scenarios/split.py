@@ -12,8 +12,7 @@ from reidrisk.records.calendar import Every, moment
 from reidrisk.scenarios.base import Scenario, by_visit, two_parts, two_sides
 from reidrisk.scenarios.registry import register
 
-By = Literal["time", "random", "column"]
-"""What decides on which side an event goes."""
+By = Literal["time", "random", "column"]  # what decides on which side an event goes
 _Mask = npt.NDArray[np.bool_]
 
 

@@ -13,8 +13,7 @@ from reidrisk.records.case import check_tables
 from reidrisk.scenarios.base import Scenario, by_visit, several_each
 from reidrisk.scenarios.registry import register
 
-MOST_PERIODS = 520
-"""Periods of two logs at most: more are hardly ones that people have in common."""
+MOST_PERIODS = 520  # periods of two logs at most: more are hardly ones that people have in common
 
 
 @register(kinds=(Events, Bags, Traces, Attributes, Vectors), tables=2)

@@ -10,8 +10,7 @@ from reidrisk.populations.published import published
 from reidrisk.records import Traces
 from reidrisk.topics.simulate import TopicsAPI
 
-SHARD = 1 << 20
-"""Users of a file."""
+SHARD = 1 << 20  # users of a file
 
 
 def write_sites(

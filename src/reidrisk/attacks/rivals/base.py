@@ -16,8 +16,7 @@ from reidrisk.search.sparse import SparseDot, SparseRows
 
 Counted = Traces | Bags | Pooled | Sequence[Traces]
 
-UNIT_STEPS = 1 << 26
-"""Steps of the grid for weights of rows of length 1: their products stay below 2^53."""
+UNIT_STEPS = 1 << 26  # steps of the grid for weights of rows of length 1: their products stay below 2^53
 
 
 class Rival(ScoredAttack[Counted]):

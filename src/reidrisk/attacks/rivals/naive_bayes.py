@@ -9,8 +9,7 @@ from reidrisk.attacks.rivals.base import Rival, sizes_of, with_column, with_data
 from reidrisk.base import Floats, Ints, OptionError
 from reidrisk.records import Bags, Traces
 
-SMOOTHINGS = np.geomspace(1e-4, 1.0, 25)
-"""The smoothings from which one is chosen."""
+SMOOTHINGS = np.geomspace(1e-4, 1.0, 25)  # the smoothings from which one is chosen
 
 _MOST = 4.0  # times the mean size of a record that smoothing may add to it
 

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, insert, select
 
 from reidrisk.bandits.service.storage.schema import ledger
 
-START = "0" * 64
-"""What stands in the place of a digest before the first entry."""
+START = "0" * 64  # what stands in the place of a digest before the first entry
 
 ADMINISTRATOR, SERVICE = "administrator", "service"
 

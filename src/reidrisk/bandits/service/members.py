@@ -15,8 +15,7 @@ from reidrisk.base import DataError, Floats
 
 DAY = 86_400
 
-MOST_CODES = 1_000
-"""Enrolment codes issued in one request."""
+MOST_CODES = 1_000  # enrolment codes issued in one request
 
 _SHAPE = "shape"  # of everybody's records, once somebody has shared one
 

@@ -12,8 +12,7 @@ from typing import Any
 from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.base import OptionError, require
 
-NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "alembic")
-"""Libraries without which there is no service."""
+NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "alembic")  # libraries without which there is no service
 
 
 def serve(

@@ -18,8 +18,7 @@ from reidrisk.bandits.sharing.strategies import (
 from reidrisk.base.errors import OptionError
 from reidrisk.base.specs import Spec, named
 
-MINIMUM_GROUP = 5
-"""Members behind every matrix that is handed out, by default."""
+MINIMUM_GROUP = 5  # members behind every matrix that is handed out, by default
 
 _AGGREGATES = (Average, Clusters, Microaggregation, PrivateClusters)
 

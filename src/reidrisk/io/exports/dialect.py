@@ -27,14 +27,10 @@ class Dialect:
     """How a text table is written."""
 
     encoding: str = "utf-8"
-    delimiter: str = ","
-    """One character; a blank stands for any number of blanks and tabs."""
-    header: tuple[str, ...] | None = None
-    """Names in the first line; ``None`` where it holds data."""
-    width: int = 1
-    """Number of cells in the first line."""
-    skip: int = 0
-    """Lines before the header that only say what separates cells."""
+    delimiter: str = ","  # one character; a blank stands for any number of blanks and tabs
+    header: tuple[str, ...] | None = None  # names in the first line; None where it holds data
+    width: int = 1  # number of cells in the first line
+    skip: int = 0  # lines before the header that only say what separates cells
     comment: str | None = None
 
 

@@ -32,8 +32,7 @@ class Export:
     kind: Kind
     records: Any
     """:class:`Events`, :class:`Attributes`, :class:`Bags`, :class:`Traces` or :class:`Vectors`, by ``kind``."""
-    how: Note
-    """``understood-as``: the one line that says which column is what."""
+    how: Note  # understood-as: the one line that says which column is what
     notes: tuple[Note, ...] = ()
 
 

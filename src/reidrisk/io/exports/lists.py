@@ -10,8 +10,7 @@ from reidrisk.io.exports.source import Source
 from reidrisk.io.tables.columns import is_list
 from reidrisk.io.tables.formats import table_of_frame
 
-ROW = "row"
-"""The column of people where none names them: each row is one."""
+ROW = "row"  # the column of people where none names them: each row is one
 
 
 def one_row_per_item(source: Source, column: str, beside: list[str], by_row: bool) -> Source:

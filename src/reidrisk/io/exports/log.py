@@ -18,8 +18,7 @@ from reidrisk.records import Events
 
 USER, TIME, ITEM, AMOUNT = "(user)", "(time)", "(item)", "(amount)"
 """Columns of the log on its way to Events: beside them, columns to split by keep their names."""
-_STEPS = (1, 2, 5, 10, 20, 50, 100)
-"""People are counted by their number of events, from one of these to the next."""
+_STEPS = (1, 2, 5, 10, 20, 50, 100)  # people are counted by their number of events, from one of these to the next
 _ENOUGH, _NAMED = 20, 3  # people who have a label that is named; labels written in several ways that are named
 
 

@@ -10,8 +10,7 @@ from reidrisk.base.specs import Spec
 Layout = Literal["log", "people", "lists", "vectors", "wide", "long"]
 """One row per event, one per person, lists of items, vectors, or traces: a column per period, a row per observation."""
 
-NONE = "none"
-"""What stands for a column that is not to be used, although one would be guessed."""
+NONE = "none"  # what stands for a column that is not to be used, although one would be guessed
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|", "blank": " ", "blanks": " "}
 _METRES = {"m": 1.0, "km": 1000.0}

@@ -23,8 +23,7 @@ class Roles:
     amount: str | None = None
     place: tuple[str, str] | None = None
     lists: tuple[str, ...] = ()
-    clock: str | None = None
-    """The time of day, where ``time`` is a date."""
+    clock: str | None = None  # the time of day, where time is a date
 
     @property
     def used(self) -> tuple[str, ...]:

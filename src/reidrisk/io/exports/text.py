@@ -11,8 +11,7 @@ from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.exports.dialect import Dialect, cells_of, is_gzip, opened
 from reidrisk.io.tables.csv_files import parsed
 
-SHOWN = 5
-"""Bad rows that are named; the others are only counted."""
+SHOWN = 5  # bad rows that are named; the others are only counted
 
 
 @dataclass
@@ -20,8 +19,7 @@ class BadRows:
     """Rows that cannot be read: how many, and what is wrong with the first of them."""
 
     count: int = 0
-    unread: int = 0
-    """Those of them that are not among the rows that were read."""
+    unread: int = 0  # those of them that are not among the rows that were read
     first: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
     """Where the first of them are, without what they hold: a result may say this."""

@@ -46,13 +46,10 @@ Places = Bools
 class Times(NamedTuple):
     """A column of times, in the form it was found to have, and the cells that are none."""
 
-    values: Any
-    """Arrow timestamps or numbers; null where nothing is said."""
+    values: Any  # Arrow timestamps or numbers; null where nothing is said
     form: str
-    proof: str
-    """A cell that shows which number is the day."""
-    bad: Ints
-    """Rows whose cell is no time."""
+    proof: str  # a cell that shows which number is the day
+    bad: Ints  # rows whose cell is no time
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ class Numbers(NamedTuple):
     """A column of numbers: NaN where there is none, and the rows whose cell is no number."""
 
     values: Floats
-    mark: str
-    """``"point"`` or ``"comma"``: what stands before fractions."""
+    mark: str  # "point" or "comma": what stands before fractions
     bad: Ints
 
 

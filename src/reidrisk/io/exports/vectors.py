@@ -19,8 +19,7 @@ from reidrisk.records import Vectors
 
 _NUMBERED = re.compile(r"(.*?)[0-9]{1,6}")
 _FEWEST = 8  # columns of one name and a number that are taken for dimensions without being asked
-COLUMN = "vector"
-"""The column of vectors where an array has no names."""
+COLUMN = "vector"  # the column of vectors where an array has no names
 
 
 def vector_columns(source: Source, how: Reading) -> tuple[str, ...]:

@@ -17,8 +17,7 @@ from reidrisk.base.arrays import Bools, Floats, Ints
 from reidrisk.search.sparse import SparseRows
 
 _TARGET_STEPS, QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
-STEPS = _TARGET_STEPS * QUERY_STEPS
-"""Steps of the score in one nat."""
+STEPS = _TARGET_STEPS * QUERY_STEPS  # steps of the score in one nat
 
 
 class Wanted(NamedTuple):

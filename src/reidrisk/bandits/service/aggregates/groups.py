@@ -18,8 +18,7 @@ from reidrisk.bandits.sharing.strategies import Clusters, Laplace, PrivateCluste
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.base.arrays import Floats, Ints
 
-KNOWN = 91
-"""Cells that the paper's attacker knows of a large matrix; all but two of a small one."""
+KNOWN = 91  # cells that the paper's attacker knows of a large matrix; all but two of a small one
 
 _DIGITS = 9  # to which handed-out cells are rounded; rows still add up far within what is accepted
 

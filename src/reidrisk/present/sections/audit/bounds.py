@@ -11,8 +11,7 @@ from reidrisk.present.sections.written import written
 from reidrisk.present.words.bounds import setting_name
 from reidrisk.present.words.frequencies import capital, clause, in_words, interval, people, two_digits
 
-_SETTINGS = ("seed", "level")
-"""Inputs of a bound that are about how it was computed and not about the system."""
+_SETTINGS = ("seed", "level")  # inputs of a bound that are about how it was computed and not about the system
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:

@@ -11,8 +11,7 @@ from reidrisk.present.words.frequencies import attack_label, in_words, interval,
 from reidrisk.present.words.gate import in_frequencies, periods_used
 from reidrisk.present.words.register import sentence
 
-_FEW = 0.01
-"""A rate whose whole interval lies below this is called low: fewer than 1 in 100."""
+_FEW = 0.01  # a rate whose whole interval lies below this is called low: fewer than 1 in 100
 
 
 def subject(result: AuditResult, terms: Terms) -> str:
