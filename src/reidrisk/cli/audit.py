@@ -1,22 +1,20 @@
-"""`reidrisk audit` and `reidrisk gate`."""
+"""`reidrisk audit`: its options, and the audit they ask for."""
 
-import os
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 import typer.core
 
-from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base import OptionError
 from reidrisk.base.options import seconds, size
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import inputs_of
-from reidrisk.cli.parameters import Json, Out, Seed, argument, option
+from reidrisk.cli.parameters import Json, Out, Seed, argument, option, share
+from reidrisk.cli.results import ResultOut, compare_saved, finish, saved_spec
 from reidrisk.cli.scenarios import chosen_scenario
-from reidrisk.io.documents import read_json
 
 _BESIDE_SPEC = (
     "spec",
@@ -34,10 +32,6 @@ _BESIDE_SPEC = (
     "plain_sums",
     "keep_per_person",
 )
-_INTERNAL = "Internal, not to be passed on: numbers about single people."
-
-_RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
-ResultOut = Annotated[Path | None, _RESULT]
 
 
 class WithAttacks(typer.core.TyperCommand):
@@ -165,21 +159,17 @@ def audit(
     saved = None
     if spec is not None:
         _refuse_beside_spec(context)
-        asked, saved = _saved_spec(spec)
-        _compare_saved(asked, saved, key)
+        asked, saved = saved_spec(spec)
+        compare_saved(asked, saved, key)
     elif targets is None:
         raise OptionError("give a table, or two: reidrisk audit FILE [FILE] (or a saved audit with --spec)")
     else:
         given = {name: str(one) if isinstance(one, Path) else one for name, one in context.params.items()}
         options = {name: given[name] for name in AuditSpec.model_fields if name in given}
         options |= {"epochs": _numbers(epochs), "attacks": tuple(attack) if attack else None}
-        options |= {
-            "budget": seconds("--budget", budget),
-            "max_risk": None if max_risk is None else share("--max-risk", max_risk),
-        }
-        options |= {"changes": tuple(change) if change else None, "aim": None if aim is None else share("--aim", aim)}
-        options["what_if"] = what_if_of(what_if, out)
-        options["what_if_budget"] = seconds("--what-if-budget", what_if_budget)
+        options |= {name: seconds(as_flag(name), given[name]) for name in ("budget", "what_if_budget")}
+        options |= {name: share(as_flag(name), given[name]) for name in ("max_risk", "aim") if given[name] is not None}
+        options |= {"changes": tuple(change) if change else None, "what_if": what_if_of(what_if, out)}
         options["scenario"] = chosen_scenario(given | {"share": part})
         asked = AuditSpec.called(flag, **options, inputs=inputs_of(given, options["scenario"]))
     where = _engine(engine, memory, spill, master, resume)
@@ -217,149 +207,6 @@ def _engine(name: str, memory: str, spill: Path | None, master: str | None, resu
     return ENGINES[name]()
 
 
-def gate(
-    result: Path = argument(..., "Result of an audit (its --result file)."),
-    max_risk: str = option(..., "Highest acceptable risk, such as 0.03 or 3%."),
-    require: list[str] | None = option(None, "Attack that must have run; repeatable."),
-    junit: Path | None = option(None, "Write the answer here as JUnit XML, for a pipeline."),
-    summary: Path | None = option(None, "Write the answer here as Markdown, for a pull request."),
-    inputs: tuple[Path, Path] | None = option(
-        None, "The two tables at hand, targets and queries: refuse unless they are those of the audit."
-    ),
-    one: Path | None = option(None, "The one table at hand, where one was audited: the same check.", "--input"),
-    fingerprint_key: Path | None = option(None, "The key of the audit, where its sums are keyed."),
-    as_json: Json = False,
-) -> None:
-    """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
-    from reidrisk.audit import gate as hold
-    from reidrisk.present import gate_files, words
-    from reidrisk.present.words.audit import terms_of
-
-    output.check_writable(junit, summary, inputs=(result,))
-    found = read_result(result)
-    if inputs is not None and one is not None:
-        raise OptionError("give one table with --input, or two with --inputs")
-    if inputs is not None or one is not None:
-        _check_inputs(found, inputs or (one,), fingerprint_key)
-    elif fingerprint_key is not None:
-        raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES, or one with --input")
-    answer = hold(found, share("--max-risk", max_risk), require or ())
-    said = words.reading(answer, terms_of(found))
-
-    def show() -> None:
-        output.print_json({**answer.to_dict(), "reading": said}) if as_json else output.say(said)
-
-    files = [(junit, gate_files.junit(answer, said)), (summary, gate_files.summary(found, answer, said))]
-    output.do_each([(path, partial(gate_files.write, text)) for path, text in files], show)
-    raise typer.Exit({"pass": 0, "fail": 1, "undecided": 3}[answer.answer])
-
-
-def _check_inputs(found: Any, inputs: tuple[Path | None, ...], key: Path | None) -> None:
-    """Refuse a result that is not about these tables, one or two."""
-    from reidrisk.audit import differing, read_key
-
-    if found.fingerprints is None:
-        raise OptionError("the result holds no sums of its tables; audit again with --fingerprint-key FILE")
-    roles = ("targets", "queries") if len(inputs) == 2 else ("table",)
-    if not set(roles) <= set(found.fingerprints.sums):
-        audited = "one table" if "table" in found.fingerprints.sums else "two tables"
-        raise OptionError(f"the audit was of {audited}; name them with --input FILE, or --inputs TARGETS QUERIES")
-    files: dict[str, str | Path | None] = dict(zip(roles, inputs, strict=True))
-    others = differing(found.fingerprints, files, None if key is None else read_key(key))
-    if others:
-        what = f"{files[others[0]]} is not the table that was audited as the {others[0]} (or the key is another)"
-        raise OptionError(f"{what}; audit the tables at hand")
-
-
-def finish(found: Any, out: Path | None, result: Path | None, as_json: bool, people: Path | None = None) -> None:
-    """Write what was asked for, then print: whatever happens to one of these, the others are done."""
-    from reidrisk import present
-
-    def show() -> None:
-        output.print_json(found.to_dict()) if as_json else output.show(present.page(found))
-
-    files = [
-        (result, partial(output.write_json, found.to_dict())),
-        (out, partial(present.write, found)),
-        (people, partial(_write_internal, found)),
-    ]
-    output.do_each(files, show)
-    for what, path in (("report", out), ("result", result), ("internal, about single people", people)):
-        if path is not None:
-            output.remark(f"{what}: {path}")
-
-
-def _write_internal(found: Any, path: Path) -> None:
-    """Write what is about single people, for nobody to read but who runs the command."""
-    usual = os.umask(0o077)
-    try:
-        output.write_json({"warning": _INTERNAL, **found.per_person().to_dict()}, path, indent=None)
-    finally:
-        os.umask(usual)
-    if path.is_file():
-        path.chmod(0o600)  # a file that was there before kept its permissions
-
-
-def read_per_person(path: Path) -> Any:
-    """Read what an audit kept per person, or refuse the file in one line."""
-    from reidrisk.audit import PerPerson
-
-    try:
-        return PerPerson.from_dict(_json(path, "what an audit kept per person (--keep-per-person)"))
-    except FormatError as error:
-        raise FormatError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
-
-
-def read_result(path: Path) -> Any:
-    """Read the result of an audit, or refuse the file in one line."""
-    from reidrisk.audit import AuditResult
-
-    try:
-        return AuditResult.from_dict(_json(path, "the result of an audit"))
-    except FormatError as error:
-        raise FormatError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
-
-
-def _saved_spec(path: Path) -> tuple[Any, Any]:
-    """Return a saved spec, and the fingerprints of its files where a result was saved with them."""
-    from reidrisk.audit import AuditSpec
-
-    values = _json(path, "the spec of an audit")
-    if "spec" not in values:
-        return AuditSpec(**values), None
-    found = read_result(path)  # a result holds its spec: either file will do
-    return AuditSpec(**found.spec), found.fingerprints
-
-
-def _compare_saved(asked: Any, saved: Any, key: bytes | None) -> None:
-    """Say which files are not those of a saved audit, or that they cannot be compared."""
-    from reidrisk.audit import differing
-
-    if saved is None:
-        return
-    if saved.method == "hmac-sha256" and key is None:
-        output.remark("careful: whether the files are those of the saved audit was not checked (--fingerprint-key)")
-        return
-    files = {role: getattr(asked.inputs, role, None) for role in saved.sums}
-    for role in differing(saved, files, key):
-        output.remark(f"careful: the file of the {role} is not the one of the saved audit (another sum)")
-
-
-def _json(path: Path, what: str) -> dict[str, Any]:
-    if not path.exists():
-        raise FormatError(f"{path}: there is no such file; it should be {what} (JSON)")
-    if not path.is_file():
-        raise FormatError(f"{path}: is a folder, a pipe or a device; it should be {what} in a file (JSON)")
-    values = read_json(path, what, _refuse_constant)
-    if not isinstance(values, dict):
-        raise FormatError(f"{path}: this is a JSON {type(values).__name__}, but should be {what}")
-    return values
-
-
-def _refuse_constant(name: str) -> Any:
-    raise FormatError(f"the file holds {name}, which is no number of an audit; it was damaged or edited")
-
-
 def flag(name: str) -> str:
     """Return how the command line calls a field of the spec of an audit."""
     return as_flag({"attacks": "attack", "changes": "change"}.get(name, name))
@@ -372,20 +219,6 @@ def _refuse_beside_spec(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE" and name not in _BESIDE_SPEC:
             what = "two tables" if name in ("targets", "queries") else flag(name)
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
-
-
-def share(flag: str, text: str) -> float:
-    """Read a share such as ``0.05`` or ``5%``.
-
-    >>> share("--max-risk", "5%"), share("--max-risk", "0.05")
-    (0.05, 0.05)
-    """
-    percent = text.strip().endswith("%")
-    try:
-        number = float(text.strip().removesuffix("%"))
-    except ValueError as error:
-        raise OptionError(f"{flag} takes a share such as 0.05 or 5%, not {text!r}") from error
-    return number / 100.0 if percent else number
 
 
 def what_if_of(said: bool | None, out: Path | None) -> bool | str | None:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from reidrisk.cli import output
-from reidrisk.cli.audit import read_per_person, read_result
 from reidrisk.cli.parameters import Json, argument, option
+from reidrisk.cli.results import read_per_person, read_result
 
 
 def compare(

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base import sizes
-from reidrisk.cli import audit as audit_command
 from reidrisk.cli import output
+from reidrisk.cli.audit import flag, tell
 from reidrisk.cli.parameters import Json, Out, option
+from reidrisk.cli.results import ResultOut, finish
 
 _EXAMPLE_USERS, _EXAMPLE_EPOCHS = 1_000, 4
 _BUDGET = 42.5  # reference seconds: with simulating, reading and writing, less than a minute on two cores
@@ -19,7 +20,7 @@ def demo(
     sample: int | None = option(None, "Records to score, drawn at random; default: as many as there is time for."),
     seed: int = option(0, "Seed of every random draw."),
     out: Out = None,
-    result: audit_command.ResultOut = None,
+    result: ResultOut = None,
     write_example: Path | None = option(
         None, "Only write two small tables into this folder, and what to try with them."
     ),
@@ -38,14 +39,14 @@ def demo(
     wanted: dict[str, Any] = {"inputs": inputs, "system": "topics", "seed": seed, "budget": _BUDGET}
     if sample is not None:
         wanted["sample"] = min(sample, users)
-    spec = AuditSpec.called(audit_command.flag, **wanted)
+    spec = AuditSpec.called(flag, **wanted)
     output.remark(
         f"Two sites see one topic per week of {users:,} simulated people; can they tell who is who? "
         f"This takes about {_estimate(users, epochs, sample)} on two cores, a little longer the first time."
     )
     with output.progress_bar() as progress:
-        found = run(spec, progress, heard=audit_command.tell)
-    audit_command.finish(found, out, result, as_json)
+        found = run(spec, progress, heard=tell)
+    finish(found, out, result, as_json)
 
 
 def _estimate(users: int, epochs: int, sample: int | None) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel
 
+from reidrisk.base import OptionError
 from reidrisk.base.specs import as_flag
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -70,6 +71,20 @@ def _kind(annotation: Any, required: bool) -> Any:
 def chosen(spec: type[Spec], options: dict[str, Any]) -> Spec:
     """Return one of the specs of a command, with what was chosen for its fields."""
     return spec(**{name: options[name] for name in spec.model_fields})
+
+
+def share(flag: str, text: str) -> float:
+    """Read a share such as ``0.05`` or ``5%``.
+
+    >>> share("--max-risk", "5%"), share("--max-risk", "0.05")
+    (0.05, 0.05)
+    """
+    percent = text.strip().endswith("%")
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError as error:
+        raise OptionError(f"{flag} takes a share such as 0.05 or 5%, not {text!r}") from error
+    return number / 100.0 if percent else number
 
 
 def menu(about: str) -> typer.Typer:
