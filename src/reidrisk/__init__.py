@@ -35,36 +35,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Bags",
-    "Bound",
-    "Channel",
-    "Difference",
-    "Measurement",
-    "ReidRiskError",
-    "Risk",
-    "TopSets",
-    "Traces",
-    "Vocabulary",
-    "__version__",
-    "assess",
-    "attacks",
-    "audit",
-    "bandits",
-    "bench",
-    "bounds",
-    "cohorts",
-    "io",
-    "measure",
-    "mitigations",
-    "populations",
-    "present",
-    "records",
-    "release",
-    "scenarios",
-    "sequence",
-    "topics",
-]
+__all__ = ["attacks", "audit", "bandits", "bench", "bounds", "cohorts", "io", "measure", "mitigations"]
+__all__ += ["assess", "populations", "present", "records", "release", "scenarios", "sequence", "topics"]
+__all__ += ["Bound", "Difference", "Measurement", "ReidRiskError", "Risk", "Vocabulary"]
+__all__ += ["Bags", "Channel", "TopSets", "Traces", "__version__"]
 
 _HOME = {
     "Bags": "records",

@@ -33,46 +33,11 @@ from reidrisk.attacks.vectors.several import MeanPair, NearestPair
 from reidrisk.base.moved import moved
 from reidrisk.records import Cells
 
-__all__ = [
-    "BM25",
-    "Affinity",
-    "Attack",
-    "Cells",
-    "Clock",
-    "Entry",
-    "FellegiSunter",
-    "FullInformation",
-    "GaussianBayes",
-    "Groups",
-    "Hamming",
-    "Hellinger",
-    "Links",
-    "LooseSets",
-    "Markov",
-    "MeanPair",
-    "MixtureBayes",
-    "NaiveBayes",
-    "Nearest",
-    "NearestEuclidean",
-    "NearestPair",
-    "NearestWhitened",
-    "Neural",
-    "Overlap",
-    "Pooled",
-    "PositionalAttack",
-    "Presence",
-    "Procrustes",
-    "ProfileBayes",
-    "Rehearsed",
-    "Rival",
-    "Scoreboard",
-    "ScoredAttack",
-    "StrictSets",
-    "TfIdf",
-    "WeightedHamming",
-    "pool",
-    "register",
-    "registry",
-]
+__all__ = ["Attack", "FellegiSunter", "FullInformation", "Groups", "Links", "ScoredAttack"]
+__all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "WeightedHamming", "pool"]
+__all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
+__all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
+__all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf"]
+__all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
 
 __getattr__ = moved(__name__)

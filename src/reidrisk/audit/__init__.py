@@ -19,40 +19,10 @@ from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.moved import moved
 
-__all__ = [
-    "Asked",
-    "Assumption",
-    "AuditDifference",
-    "AuditResult",
-    "AuditSpec",
-    "Exports",
-    "Fingerprints",
-    "Further",
-    "Gate",
-    "InMemory",
-    "NotRun",
-    "PerPerson",
-    "ProbabilityCheck",
-    "Published",
-    "Tables",
-    "ThresholdCheck",
-    "Timing",
-    "TruthDoubt",
-    "assess",
-    "audit_case",
-    "audit_exports",
-    "audit_scenarios",
-    "audit_traces",
-    "compare",
-    "differing",
-    "exceeds",
-    "fingerprints",
-    "gate",
-    "read_key",
-    "result_schema",
-    "run",
-    "strongest",
-    "together",
-]
+__all__ = ["assess", "audit_case", "audit_exports", "audit_scenarios", "exceeds", "together"]
+__all__ += ["AuditDifference", "Fingerprints", "Further", "compare", "differing", "fingerprints", "read_key"]
+__all__ += ["Asked", "Gate", "NotRun", "PerPerson", "ProbabilityCheck", "ThresholdCheck", "gate"]
+__all__ += ["Assumption", "AuditResult", "Timing", "audit_traces", "result_schema", "run", "strongest"]
+__all__ += ["AuditSpec", "Exports", "InMemory", "Published", "Tables", "TruthDoubt"]
 
 __getattr__ = moved(__name__)

@@ -25,44 +25,11 @@ from reidrisk.bandits.tradeoff import Tradeoff, TradeoffPoint, tradeoff
 from reidrisk.bandits.transitions import Behaviour
 from reidrisk.base.moved import moved
 
-__all__ = [
-    "AdversaryResult",
-    "Average",
-    "Behaviour",
-    "BehaviourFile",
-    "Client",
-    "Clusters",
-    "Fitted",
-    "Laplace",
-    "LatentBandit",
-    "Microaggregation",
-    "Neighbour",
-    "Own",
-    "PrivateClusters",
-    "Regret",
-    "RegretDifference",
-    "Repository",
-    "ServiceError",
-    "ServiceSpec",
-    "Shared",
-    "Tradeoff",
-    "TradeoffPoint",
-    "TradeoffSpec",
-    "TruncatedSVD",
-    "ads",
-    "adversary",
-    "anonymise",
-    "cell_entropy",
-    "cell_weights",
-    "compare",
-    "deanonymisation",
-    "easy_rewards",
-    "from_log",
-    "hard_rewards",
-    "paper_strategies",
-    "read_matrices",
-    "regret",
-    "tradeoff",
-]
+__all__ = ["AdversaryResult", "LatentBandit", "Repository", "adversary", "easy_rewards", "hard_rewards"]
+__all__ += ["Client", "Fitted", "Regret", "RegretDifference", "ServiceError", "compare", "regret"]
+__all__ += ["ServiceSpec", "Shared", "ads", "anonymise", "deanonymisation", "from_log", "read_matrices"]
+__all__ += ["Average", "Clusters", "Laplace", "Microaggregation", "Neighbour", "Own", "PrivateClusters"]
+__all__ += ["BehaviourFile", "TradeoffSpec", "TruncatedSVD", "cell_entropy", "cell_weights", "paper_strategies"]
+__all__ += ["Behaviour", "Tradeoff", "TradeoffPoint", "tradeoff"]
 
 __getattr__ = moved(__name__)

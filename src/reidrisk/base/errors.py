@@ -1,15 +1,7 @@
 """The exception family: one root, so that a caller can catch everything this package refuses."""
 
-__all__ = [
-    "DataError",
-    "EngineError",
-    "FormatError",
-    "MissingExtraError",
-    "OptionError",
-    "ReidRiskError",
-    "SizeError",
-    "TruthError",
-]
+__all__ = ["DataError", "EngineError", "FormatError", "MissingExtraError", "OptionError", "ReidRiskError"]
+__all__ += ["SizeError", "TruthError"]
 
 
 class ReidRiskError(ValueError):

@@ -6,19 +6,5 @@ from reidrisk.bench.result import Bench, Expected, Row, Standing, Used
 from reidrisk.bench.run import BenchSpec, run
 from reidrisk.bench.settings import SETTINGS
 
-__all__ = [
-    "EMBEDDED",
-    "SETTINGS",
-    "Bench",
-    "BenchSpec",
-    "DataSet",
-    "Expected",
-    "Manifest",
-    "Reader",
-    "Row",
-    "Sites",
-    "Standing",
-    "Used",
-    "read_manifest",
-    "run",
-]
+__all__ = ["EMBEDDED", "DataSet", "Manifest", "Reader", "Sites", "read_manifest"]
+__all__ += ["SETTINGS", "Bench", "BenchSpec", "Expected", "Row", "Standing", "Used", "run"]

@@ -20,34 +20,10 @@ from reidrisk.bounds.top_sets.full import topics_full_information, topics_optimu
 from reidrisk.bounds.top_sets.partial import popularity_error, topics_partial_information, topics_posterior
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 
-__all__ = [
-    "Tightest",
-    "accuracy",
-    "distinct_outputs",
-    "from_k_anonymity",
-    "from_ldp",
-    "from_mutual_information",
-    "k_anonymity",
-    "ldp_delta",
-    "ldp_delta_interval",
-    "ldp_epsilon",
-    "ldp_epsilon_interval",
-    "matching",
-    "matching_optimum",
-    "min_entropy_leakage",
-    "mutual_information",
-    "optimal_rule",
-    "partial_information",
-    "popularity_error",
-    "random_user",
-    "summary",
-    "tightest",
-    "tightest_by_epochs",
-    "tightest_of",
-    "token_probabilities",
-    "topics_full_information",
-    "topics_optimum",
-    "topics_partial_information",
-    "topics_posterior",
-    "vulnerability",
-]
+__all__ = ["from_ldp", "ldp_delta", "ldp_delta_interval", "ldp_epsilon", "ldp_epsilon_interval"]
+__all__ += ["distinct_outputs", "matching", "matching_optimum"]
+__all__ += ["from_k_anonymity", "from_mutual_information", "k_anonymity", "min_entropy_leakage"]
+__all__ += ["accuracy", "mutual_information", "optimal_rule", "partial_information", "random_user", "vulnerability"]
+__all__ += ["Tightest", "summary", "tightest", "tightest_by_epochs", "tightest_of"]
+__all__ += ["topics_full_information", "topics_optimum"]
+__all__ += ["popularity_error", "token_probabilities", "topics_partial_information", "topics_posterior"]

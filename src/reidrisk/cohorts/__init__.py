@@ -49,54 +49,17 @@ from reidrisk.cohorts.tables import (
     write_assignment,
 )
 
-__all__ = [
-    "AssignmentSummary",
-    "Blocklist",
-    "BlocklistChanges",
-    "BlocklistCheck",
-    "CategoryVisits",
-    "Closeness",
-    "CohortAudit",
-    "CohortCounts",
-    "CohortRow",
-    "CohortSizes",
-    "CohortSpec",
-    "CohortTables",
-    "EmptyCohort",
-    "EmptyProfile",
-    "FrequencyHistogram",
-    "GapHistogram",
-    "Noise",
-    "PrivateSensitivity",
-    "Sensitivity",
-    "SensitivitySummary",
-    "SortingLSH",
-    "ThresholdCurve",
-    "WeeklyCohorts",
-    "assignment_summary",
-    "audit_tables",
-    "blocklist_changes",
-    "category_visits",
-    "check_blocklist",
-    "cityhash64",
-    "closeness",
-    "cohort_audit",
-    "count_visits",
-    "empty_cohort",
-    "fitted_to_users",
-    "frequency_histogram",
-    "k_anonymity",
-    "private_sensitivity",
-    "read_assignment",
-    "read_categories",
-    "read_visits",
-    "registrable",
-    "sensitivity",
-    "sensitivity_of_counts",
-    "simhash",
-    "threshold_curve",
-    "weekly_cohorts",
-    "write_assignment",
-]
+__all__ = ["registrable"]
+__all__ += ["CohortAudit", "CohortRow", "GapHistogram", "audit_tables", "cohort_audit", "private_sensitivity"]
+__all__ += ["SortingLSH", "cityhash64", "sensitivity", "simhash"]
+__all__ += ["AssignmentSummary", "CohortSizes", "WeeklyCohorts", "assignment_summary", "weekly_cohorts"]
+__all__ += ["PrivateSensitivity"]
+__all__ += ["Blocklist", "BlocklistChanges", "BlocklistCheck", "EmptyCohort", "EmptyProfile", "FrequencyHistogram"]
+__all__ += ["ThresholdCurve", "blocklist_changes", "check_blocklist", "empty_cohort", "frequency_histogram"]
+__all__ += ["Sensitivity", "SensitivitySummary", "sensitivity_of_counts", "threshold_curve"]
+__all__ += ["Closeness", "CohortCounts", "closeness", "count_visits", "k_anonymity"]
+__all__ += ["CohortSpec", "CohortTables", "Noise"]
+__all__ += ["CategoryVisits", "category_visits", "fitted_to_users", "read_assignment", "read_categories"]
+__all__ += ["read_visits", "write_assignment"]
 
 __getattr__ = moved(__name__)

@@ -22,33 +22,11 @@ _LATER = dict.fromkeys(("Export", "Reading", "read_export", "read_exports"), "ex
 _LATER |= dict.fromkeys(("bags_from_frame", "pair_from_frames"), "frames")
 _LATER |= dict.fromkeys(("Pair", "read_bags_pair", "read_pair", "read_truth"), "pair")
 
-__all__ = [
-    "Export",
-    "Pair",
-    "Reading",
-    "TopicsRecords",
-    "bags_from_frame",
-    "convert",
-    "pair_from_frames",
-    "read_bags",
-    "read_bags_pair",
-    "read_channel",
-    "read_export",
-    "read_exports",
-    "read_pair",
-    "read_taxonomy",
-    "read_tfrecords",
-    "read_top_sets",
-    "read_traces",
-    "read_truth",
-    "read_vocabulary",
-    "traces_from_frame",
-    "write_atomically",
-    "write_bags",
-    "write_tfrecords",
-    "write_top_sets",
-    "write_traces",
-]
+__all__ = ["convert", "read_bags", "read_channel", "read_vocabulary", "write_atomically", "write_bags"]
+__all__ += ["TopicsRecords", "read_taxonomy", "read_tfrecords", "write_tfrecords"]
+__all__ += ["read_top_sets", "read_traces", "traces_from_frame", "write_top_sets", "write_traces"]
+__all__ += ["Export", "Reading", "bags_from_frame", "pair_from_frames", "read_export", "read_exports"]
+__all__ += ["Pair", "read_bags_pair", "read_pair", "read_truth"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,45 +16,11 @@ from reidrisk.measure.unicity import Unicity, unicity
 from reidrisk.measure.victim import known_interests, known_victim
 from reidrisk.records import Truth, find_truth
 
-__all__ = [
-    "Attribution",
-    "Bits",
-    "Calibration",
-    "Ceiling",
-    "Choosiness",
-    "Classes",
-    "Exposure",
-    "Forecast",
-    "Group",
-    "Independence",
-    "Information",
-    "Journalist",
-    "Pair",
-    "Part",
-    "Predicted",
-    "Reach",
-    "Truth",
-    "Unicity",
-    "attribution",
-    "calibration",
-    "ceiling",
-    "choosiness",
-    "classes",
-    "credits",
-    "curve",
-    "difference",
-    "exact_information",
-    "exposure",
-    "find_truth",
-    "forecast",
-    "independence",
-    "information",
-    "known_interests",
-    "known_victim",
-    "matching",
-    "random_user",
-    "recalibrated",
-    "unicity",
-]
+__all__ = ["Attribution", "Calibration", "Pair", "Part", "attribution", "calibration", "recalibrated"]
+__all__ += ["Ceiling", "Classes", "Journalist", "Reach", "ceiling", "classes", "difference"]
+__all__ += ["Choosiness", "Exposure", "Forecast", "Group", "Predicted", "choosiness", "exposure", "forecast"]
+__all__ += ["Bits", "Independence", "Information", "exact_information", "independence", "information", "matching"]
+__all__ += ["Unicity", "credits", "curve", "known_interests", "known_victim", "random_user", "unicity"]
+__all__ += ["Truth", "find_truth"]
 
 __getattr__ = moved(__name__)

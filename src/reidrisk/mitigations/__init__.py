@@ -17,34 +17,7 @@ from reidrisk.mitigations.together import Together
 from reidrisk.mitigations.trying import Tried, WhatIf, shortest, tried, usual_changes
 from reidrisk.mitigations.vectors import GaussianNoise, Reduce
 
-__all__ = [
-    "Coarsen",
-    "Draw",
-    "DropColumns",
-    "DropPeople",
-    "Entry",
-    "Found",
-    "GaussianNoise",
-    "Generalise",
-    "Kept",
-    "Mitigation",
-    "RandomItem",
-    "Reduce",
-    "Rotate",
-    "Shorten",
-    "SuppressRare",
-    "System",
-    "Together",
-    "Trial",
-    "Tried",
-    "View",
-    "WhatIf",
-    "kept",
-    "named",
-    "register",
-    "registry",
-    "search",
-    "shortest",
-    "tried",
-    "usual_changes",
-]
+__all__ = ["Coarsen", "Draw", "DropColumns", "Generalise", "Kept", "Mitigation", "RandomItem", "View", "kept"]
+__all__ += ["DropPeople", "Entry", "Found", "Rotate", "Shorten", "Trial", "named", "register", "registry", "search"]
+__all__ += ["SuppressRare", "System", "Together", "Tried", "WhatIf", "shortest", "tried", "usual_changes"]
+__all__ += ["GaussianNoise", "Reduce"]

@@ -7,20 +7,8 @@ from typing import Any
 from reidrisk.present.model import Cell, Figure, Page, Section, Sentence, Table
 from reidrisk.present.terms import Terms
 
-__all__ = [
-    "Cell",
-    "Figure",
-    "Page",
-    "Section",
-    "Sentence",
-    "Table",
-    "Terms",
-    "chart",
-    "page",
-    "render",
-    "save_chart",
-    "write",
-]
+__all__ = ["Cell", "Figure", "Page", "Section", "Sentence", "Table", "Terms"]
+__all__ += ["chart", "page", "render", "save_chart", "write"]
 
 _PAGES = {
     "AuditResult": ("audit", "page"),

@@ -4,15 +4,5 @@ from reidrisk.privacy.accounting import check_budget, gaussian_delta, gaussian_s
 from reidrisk.privacy.noise import add_discrete_gaussian, discrete_gaussian, randomised_response
 from reidrisk.privacy.statement import PUBLISHED, PrivacyStatement
 
-__all__ = [
-    "PUBLISHED",
-    "PrivacyStatement",
-    "add_discrete_gaussian",
-    "check_budget",
-    "discrete_gaussian",
-    "gaussian_delta",
-    "gaussian_sigma",
-    "randomised_response",
-    "zcdp_delta",
-    "zcdp_rho",
-]
+__all__ = ["check_budget", "gaussian_delta", "gaussian_sigma", "zcdp_delta", "zcdp_rho"]
+__all__ += ["PUBLISHED", "PrivacyStatement", "add_discrete_gaussian", "discrete_gaussian", "randomised_response"]

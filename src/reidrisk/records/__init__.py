@@ -13,18 +13,5 @@ from reidrisk.records.truth import Truth, find_truth
 from reidrisk.records.vectors import Vectors
 from reidrisk.records.visits import Visits
 
-__all__ = [
-    "Attributes",
-    "Bags",
-    "Case",
-    "Cells",
-    "Channel",
-    "Events",
-    "Several",
-    "TopSets",
-    "Traces",
-    "Truth",
-    "Vectors",
-    "Visits",
-    "find_truth",
-]
+__all__ = ["Attributes", "Bags", "Case", "Cells", "Channel", "Events", "Several", "TopSets", "Traces"]
+__all__ += ["Truth", "Vectors", "Visits", "find_truth"]

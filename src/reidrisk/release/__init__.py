@@ -14,35 +14,9 @@ from reidrisk.release.validate.public import PublicValidation, public_validation
 from reidrisk.release.validate.rates import RateComparison, compare_rates
 from reidrisk.release.validate.run import Validation
 
-__all__ = [
-    "PUBLISHED",
-    "CanaryTest",
-    "FitReport",
-    "InternalValidation",
-    "MixtureStatistics",
-    "NoiseBudget",
-    "NoiseFit",
-    "PrivacyStatement",
-    "PublicValidation",
-    "RateComparison",
-    "Statistics",
-    "TypeMixture",
-    "Validation",
-    "canary",
-    "compare_rates",
-    "exact_statistics",
-    "fit_mixture",
-    "internal_validation",
-    "noise_budget",
-    "noise_fit",
-    "public_validation",
-    "read_parameters",
-    "read_published",
-    "read_statistics",
-    "read_users",
-    "refitted",
-    "statistics",
-    "write_parameters",
-    "write_statistics",
-    "write_users",
-]
+__all__ = ["PUBLISHED", "FitReport", "MixtureStatistics", "PrivacyStatement", "TypeMixture"]
+__all__ += ["Statistics", "exact_statistics", "read_published", "read_statistics", "statistics", "write_statistics"]
+__all__ += ["fit_mixture", "read_parameters", "read_users", "write_parameters", "write_users"]
+__all__ += ["CanaryTest", "InternalValidation", "canary", "internal_validation", "refitted"]
+__all__ += ["NoiseBudget", "NoiseFit", "PublicValidation", "noise_budget", "noise_fit", "public_validation"]
+__all__ += ["RateComparison", "Validation", "compare_rates"]

@@ -27,32 +27,9 @@ _COMPILED = {
     "choose": "plan",
 }
 
-__all__ = [
-    "GRID",
-    "UNIT",
-    "Best",
-    "ByBlocks",
-    "Candidates",
-    "EpochScorer",
-    "Index",
-    "PairWeights",
-    "Plan",
-    "RangeWeights",
-    "SparseDot",
-    "SparseMin",
-    "SparseRows",
-    "Weights",
-    "best",
-    "candidates",
-    "choose",
-    "gpu",
-    "lattice",
-    "merged",
-    "merged_candidates",
-    "pair_scores",
-    "scan",
-    "to_grid",
-]
+__all__ = ["UNIT", "Best", "ByBlocks", "Candidates", "Index", "merged", "merged_candidates"]
+__all__ += ["GRID", "PairWeights", "RangeWeights", "Weights", "gpu", "lattice", "pair_scores", "scan", "to_grid"]
+__all__ += ["EpochScorer", "Plan", "SparseDot", "SparseMin", "SparseRows", "best", "candidates", "choose"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,27 +11,7 @@ from reidrisk.topics.shards import write_sites
 from reidrisk.topics.simulate import TopicsAPI, exposure
 from reidrisk.topics.taxonomy import Taxonomy, UtilityBuckets, read_utility_buckets
 
-__all__ = [
-    "Browser",
-    "BrowserEpoch",
-    "Classification",
-    "Coverage",
-    "Epochs",
-    "Histories",
-    "HostClassifier",
-    "HostModel",
-    "Replay",
-    "Taxonomy",
-    "TopicsAPI",
-    "UtilityBuckets",
-    "browse",
-    "exposure",
-    "histories_from_frame",
-    "pairs_from_observers",
-    "pairs_from_sets",
-    "popularity",
-    "read_histories",
-    "read_utility_buckets",
-    "replay",
-    "write_sites",
-]
+__all__ = ["Browser", "BrowserEpoch", "browse", "pairs_from_observers", "pairs_from_sets", "popularity"]
+__all__ += ["Classification", "Coverage", "HostClassifier", "Replay", "replay"]
+__all__ += ["Epochs", "Histories", "HostModel", "histories_from_frame", "read_histories", "write_sites"]
+__all__ += ["Taxonomy", "TopicsAPI", "UtilityBuckets", "exposure", "read_utility_buckets"]

@@ -11,16 +11,5 @@ from reidrisk.attacks.rivals.overlap import Overlap
 from reidrisk.attacks.rivals.presence import Presence
 from reidrisk.attacks.rivals.tf_idf import TfIdf
 
-__all__ = [
-    "BM25",
-    "Affinity",
-    "Clock",
-    "Hellinger",
-    "Markov",
-    "NaiveBayes",
-    "Overlap",
-    "Presence",
-    "Rival",
-    "TfIdf",
-    "counts_of",
-]
+__all__ = ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Rival", "counts_of"]
+__all__ += ["Presence", "TfIdf"]

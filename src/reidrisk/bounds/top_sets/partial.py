@@ -113,7 +113,7 @@ def topics_partial_information(
 
 
 def partial_information_of_counts(
-    counts: npt.ArrayLike, popularity: npt.ArrayLike, n: int, top_k: int = 5, noise: float = 0.05
+    counts: ArrayLike, popularity: ArrayLike, n: int, top_k: int = 5, noise: float = 0.05
 ) -> Bound:
     """Return what :func:`topics_partial_information` does for one epoch of ``n`` users, from counts alone.
 

@@ -7,23 +7,6 @@ from reidrisk.io.tables.metadata import KEY, to_json
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading, text_of
 from reidrisk.io.tables.writing import write_batches
 
-__all__ = [
-    "KEY",
-    "Table",
-    "cell",
-    "check_bytes",
-    "existing_file",
-    "first_seen",
-    "format_of",
-    "holds_text",
-    "is_list",
-    "is_packed",
-    "open_table",
-    "reading",
-    "table_of_frame",
-    "text_of",
-    "to_json",
-    "typed",
-    "user_ids",
-    "write_batches",
-]
+__all__ = ["cell", "first_seen", "holds_text", "is_list", "typed", "user_ids"]
+__all__ += ["KEY", "Table", "format_of", "open_table", "table_of_frame", "to_json"]
+__all__ += ["check_bytes", "existing_file", "is_packed", "reading", "text_of", "write_batches"]
