@@ -1,23 +1,15 @@
 """Sections as ``words/sections.toml`` words them, by page and name; what is counted and drawn comes from the caller."""
 
-import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from reidrisk.present import Figure, Section, Table, Terms
-from reidrisk.present.words.register import filled
-
-
-@cache
-def _texts() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parents[1] / "words" / "sections.toml").read_text("utf-8"))
+from reidrisk.present.words.register import filled, texts
 
 
 def text(place: str, terms: Terms, values: Mapping[str, Any] | None = None) -> Any:
     """Return what stands at a place, such as ``audit.exposed.caution``: a text, a list of them, or a table by name."""
-    found: Any = _texts()
+    found: Any = texts("sections")
     for part in place.split("."):
         found = found[part]
     return _filled(found, values or {}, terms)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural, terms_of_columns
 from reidrisk.present.words.frequencies import attack_label, in_words, joined, percent
-from reidrisk.present.words.register import CHECK, Assumed, says
+from reidrisk.present.words.register import CHECK, Assumed, says, table
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
@@ -67,12 +67,7 @@ def _unknown(note: Note, terms: Terms) -> Assumed:
     )
 
 
-_COVERS = {
-    "people": "speak about other people like these in both tables, not about measurement error",
-    "queries": "cover other {records} to identify among the same known ones, not other people among the known, with "
-    "whom the rate can move further",
-    "none": "promise nothing, since links depend on all {records} together",
-}
+_COVERS = table("covers")
 
 
 @says("all-scored")

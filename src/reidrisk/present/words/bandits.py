@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 from reidrisk.base import Note, Risk
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
-from reidrisk.present.words.register import reads, says
+from reidrisk.present.words.register import reads, says, table
 
 if TYPE_CHECKING:  # sentences are made where pydantic is not installed, too
     from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
 
-_RECEIVED = {
-    "own": "one's own record",
-    "average": "average of all",
-    "neighbour": "nearest neighbour",
-    "neighbour:1": "nearest neighbour",
-    "neighbour:2": "second neighbour",
-}
+_RECEIVED = table("strategies")
 
 
 def strategy_label(strategy: str) -> str:

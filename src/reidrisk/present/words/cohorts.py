@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.present.words.frequencies import percent
-from reidrisk.present.words.register import reads
+from reidrisk.present.words.register import reads, table
 
 if TYPE_CHECKING:
     from reidrisk import cohorts
     from reidrisk.present.terms import Terms
 
-STATUS = {
-    "beyond doubt": "significant after Bonferroni",
-    "beyond chance": "statistically significant",
-    "sensitive": "sensitive, not significant",
-    "not sensitive": "not sensitive",
-    "too noisy to tell": "too noisy to tell",
-}
-"""What a reader calls the status of a cohort."""
+STATUS = table("cohort")  # what a reader calls the status of a cohort
 
 
 @reads("SensitivitySummary")

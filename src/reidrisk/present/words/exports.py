@@ -6,34 +6,12 @@ from pathlib import PurePath
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import joined
-from reidrisk.present.words.register import CHECK, Assumed, says
+from reidrisk.present.words.register import CHECK, Assumed, says, table
 
-_KINDS = {
-    "log": "one row per event",
-    "people": "one row per person",
-    "lists": "lists of items",
-    "traces": "one item per person and period",
-    "vectors": "one vector per person",
-    "several-vectors": "several vectors per person",
-}
-_TIMES = {
-    "year-first": "",
-    "times": "",
-    "numbers": "plain numbers",
-    "digits": "such as 20241130",
-    "day-first": "day first",
-    "month-first": "month first",
-    "day-name": "months by name",
-    "name-day": "months by name",
-    "week": "ISO weeks",
-    "month": "months",
-    "seconds": "Unix time in seconds",
-    "milliseconds": "Unix time in milliseconds",
-    "microseconds": "Unix time in microseconds",
-    "nanoseconds": "Unix time in nanoseconds",
-}
-_ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
-_SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
+_KINDS = table("layouts")
+_TIMES = table("times")
+_ENCODINGS = table("encodings")
+_SEPARATED = table("separators")
 _STEPS = {1: "1", 2: "2 to 4", 5: "5 to 9", 10: "10 to 19", 20: "20 to 49", 50: "50 to 99", 100: "100 or more"}
 _SHOWN = 8
 
@@ -77,14 +55,7 @@ def _listed(names: Sequence[str]) -> str:
     return joined([*map(repr, names[:_SHOWN]), *([f"{more} more"] if more > 0 else [])])
 
 
-_WHY = {
-    "user": "without a {person}",
-    "item": "without {item}",
-    "time": "without a time",
-    "amount": "without an amount",
-    "zero": "with an amount of 0",
-    "returned": "with an amount below 0 (returned)",
-}
+_WHY = table("dropped")
 
 
 @says("export-read")

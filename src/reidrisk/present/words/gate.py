@@ -7,32 +7,14 @@ from typing import TYPE_CHECKING
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import attack_label, capital, interval, people, percent
-from reidrisk.present.words.register import reads
+from reidrisk.present.words.register import reads, table
 
 if TYPE_CHECKING:
     from reidrisk.audit import Gate
 
-_WHY = {
-    "within": "every upper end is within the limit",
-    "above": "the lower end is above the limit",
-    "straddles": "the interval straddles the limit",
-    "doubt": "the true pairs are in doubt; check them, then audit again",
-    "suspicion": "close links are called wrong, and it is not excluded that half of the true pairs are wrong; check "
-    "some, then audit again",
-    "format": "format 1 is not safe to pass on; audit again",
-    "not run": "not every attack that applies was run",
-    "required": "an attack that is required was not run",
-    "untried": "not every number of {periods} was tried",
-}
+_WHY = table("gate")
 
-_TRUTH = {
-    "given": "given",
-    "ids": "ids",
-    "rows": "row by row",
-    "simulated": "simulated",
-    "cut": "cut from one table",
-    "unrecorded": "not recorded",
-}
+_TRUTH = table("truth")
 
 
 @reads("Gate")

@@ -2,9 +2,9 @@
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.register import says
+from reidrisk.present.words.register import says, table
 
-_SIDES = {"queries": "{records} to identify", "targets": "known {records}", "both": "{records} of both sides"}
+_SIDES = table("sides")
 
 
 @says("change-made")

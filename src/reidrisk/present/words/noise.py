@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.present.words.frequencies import clause, joined, percent
-from reidrisk.present.words.register import reads, says, sentence
+from reidrisk.present.words.register import reads, says, sentence, table
 from reidrisk.present.words.release import kinds
 
 if TYPE_CHECKING:
@@ -36,11 +36,7 @@ def _noise(result: NoiseFit, terms: Terms) -> str:
     return " ".join(["The spread of the counts in the file fits the stated noise.", *found])
 
 
-_ALIKE = {
-    "orders": "Counts of a pair in one order and in the other",
-    "pairs": "Counts of the same pair at one time and at the other",
-    "epochs": "Two ways of counting who holds each item, which agree where habits do not change,",
-}
+_ALIKE = table("alike")
 
 
 def _differ(numbers: Mapping[str, Any], tables: Sequence[str] = ()) -> str:

@@ -52,6 +52,18 @@ def reads(kind: str) -> Callable[[Function], Function]:
     return _keep(_RESULTS, kind)
 
 
+@cache
+def texts(name: str) -> dict[str, Any]:
+    """Return what a file of words holds: ``sentences``, ``sections`` or ``choices``."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+
+
+def table(name: str) -> Mapping[str, str]:
+    """Return words to choose from by a code, such as what a cohort of each status is called."""
+    found: Mapping[str, str] = texts("choices")[name]
+    return found
+
+
 class _Filled(string.Formatter):
     """Fills in a sentence with numbers as people read them and the words of their data; ``sentences.toml`` says how."""
 
@@ -128,5 +140,5 @@ def _load() -> None:
     package = importlib.import_module("reidrisk.present.words")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"reidrisk.present.words.{module.name}")
-    for area in tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8")).values():
+    for area in texts("sentences").values():
         say(area)

@@ -3,27 +3,11 @@
 from reidrisk.base import Difference, Note, Risk
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import about_in_words, in_words, people, range_in_words
-from reidrisk.present.words.register import Assumed, reads, says
+from reidrisk.present.words.register import Assumed, reads, says, table
 
-ORIGINS = {
-    "given": "The true pairs were given.",
-    "ids": "Records of the same person carry the same id in both tables.",
-    "rows": "Neither table names its people: row i of one table was taken to be the same person as row i of the other.",
-    "simulated": "Both sites see the same simulated people, so who is whom is known.",
-    "cut": "Both records of a person were cut from one, so who is whom is known.",
-    "unrecorded": "Where the truth came from is not recorded in format 1.",
-}
-"""How the truth is known, by its code; what is not listed is said in the words of whoever gave it."""
+ORIGINS = table("origins")
 
-_WHY_NOT = {
-    "best-score": "this attack does not always answer with the best score",
-    "too-many-scores": "following each known record would take too long",
-    "sampled": "only a sample of the records was scored",
-    "linked-together": "links of one assignment depend on each other",
-    "few-attract-many": "many people are taken for the same few known records, and others may have none like them",
-    "elsewhere": "how links change when somebody leaves was not followed where the tables are stored",
-    "one-person": "one person has all records to identify",
-}
+_WHY_NOT = table("only-records")
 
 
 @reads("Risk")

@@ -3,15 +3,9 @@
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import joined, percent
-from reidrisk.present.words.register import Assumed, says
+from reidrisk.present.words.register import Assumed, says, table
 
-_LACKING = {
-    "user": "{n:,} without a {person}",
-    "item": "{n:,} without {an} {item}",
-    "time": "{n:,} without a time",
-    "amount": "{n:,} without an amount",
-    "zero": "{n:,} with an amount of 0",
-}
+_LACKING = table("lacking")
 
 
 @says("rows-dropped")
@@ -102,11 +96,7 @@ def known_facts(note: Note, terms: Terms) -> str:
     return f"the {many} {plural(terms.item, n)} of a {terms.person}"
 
 
-_WHICH = {
-    "random": "{facts} of a {person}, drawn at random from the {record}",
-    "first": "the first {facts} of a {person}",
-    "rarest": "those {facts} of a {person} that the fewest others have",
-}
+_WHICH = table("facts")
 
 
 @says("knows-facts")

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from reidrisk.present import Sentence, Terms
 from reidrisk.present.words.bandits import strategy_label
 from reidrisk.present.words.frequencies import in_words, range_in_words
-from reidrisk.present.words.register import reads
+from reidrisk.present.words.register import reads, table
 
 if TYPE_CHECKING:
     from reidrisk.bandits import AdversaryResult
 
-STATES = {"none": "shares nothing", "waiting": "waits", "included": "included", "withdrawn": "withdrawn"}
-"""How the state of an agent's record reads."""
+STATES = table("states")  # how the state of an agent's record reads
 
 
 def now(told: dict[str, Any]) -> Sentence:

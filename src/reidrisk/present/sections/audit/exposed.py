@@ -13,13 +13,10 @@ from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import used_at
+from reidrisk.present.words.register import table
 
 _SEEN = {True: "observed", False: "filled in"}
-_RARITY = {
-    "below 1 in 1,000": "less than once in 1,000 observations",
-    "1 in 1,000 to 100": "once in 100 to 1,000 observations",
-    "above 1 in 100": "more than once in 100 observations",
-}
+_RARITY = table("seen")
 
 
 def section(result: AuditResult, terms: Terms) -> Section:

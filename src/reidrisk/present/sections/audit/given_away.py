@@ -6,13 +6,9 @@ from reidrisk.present import Cell, Section, Table, Terms
 from reidrisk.present.sections.written import written
 from reidrisk.present.words import sentence
 from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
+from reidrisk.present.words.register import table
 
-_RARITY = {
-    "below 1 in 1,000": "fewer than 1 in 1,000",
-    "1 in 1,000 to 100": "1 in 1,000 to 1 in 100",
-    "1 in 100 to 10": "1 in 100 to 1 in 10",
-    "above 1 in 10": "more than 1 in 10",
-}
+_RARITY = table("held-by")
 _NONE = ("nothing-to-take-apart", "parts-left-out")  # why it was not measured
 _MOST = 12  # parts that a table shows, those that carry most
 

@@ -10,6 +10,7 @@ from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import text, written
 from reidrisk.present.words.frequencies import a, in_words, people, rate_cells
+from reidrisk.present.words.register import table
 
 PUBLISHED = (
     ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),
@@ -25,17 +26,7 @@ PUBLISHED = (
 """Figures for the Topics API as printed: whose, how exact, rate, people, weeks, source."""
 
 
-_NUMBERS = {
-    "customer": "loyalty",
-    "patient": "insurance",
-    "employee": "staff",
-    "member": "membership",
-    "subscriber": "phone",
-    "student": "student",
-    "driver": "licence",
-    "passenger": "ticket",
-}
-"""Which number names a person for good."""
+_NUMBERS = table("numbers")  # which number names a person for good
 
 
 @dataclass(frozen=True)
