@@ -28,9 +28,7 @@ if TYPE_CHECKING:
         topics,
     )
     from reidrisk.audit.assess import assess
-    from reidrisk.base.errors import ReidRiskError
-    from reidrisk.base.results import Bound, Difference, Measurement, Risk
-    from reidrisk.base.vocabulary import Vocabulary
+    from reidrisk.base import Bound, Difference, Measurement, ReidRiskError, Risk, Vocabulary
     from reidrisk.records import Bags, Channel, TopSets, Traces
 
 __version__ = "0.2.0"
@@ -40,19 +38,8 @@ __all__ += ["assess", "populations", "present", "records", "release", "scenarios
 __all__ += ["Bound", "Difference", "Measurement", "ReidRiskError", "Risk", "Vocabulary"]
 __all__ += ["Bags", "Channel", "TopSets", "Traces", "__version__"]
 
-_HOME = {
-    "Bags": "records",
-    "Bound": "base.results",
-    "Channel": "records",
-    "Difference": "base.results",
-    "Measurement": "base.results",
-    "ReidRiskError": "base.errors",
-    "Risk": "base.results",
-    "TopSets": "records",
-    "Traces": "records",
-    "Vocabulary": "base.vocabulary",
-    "assess": "audit.assess",
-}
+_HOME = {"assess": "audit.assess"} | dict.fromkeys(("Bags", "Channel", "TopSets", "Traces"), "records")
+_HOME |= dict.fromkeys(("Bound", "Difference", "Measurement", "ReidRiskError", "Risk", "Vocabulary"), "base")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,16 +16,8 @@ if TYPE_CHECKING:
     from reidrisk.search.scan import candidates
     from reidrisk.search.sparse import SparseDot, SparseMin, SparseRows
 
-_COMPILED = {
-    "EpochScorer": "plan",
-    "Plan": "plan",
-    "SparseDot": "sparse",
-    "SparseMin": "sparse",
-    "SparseRows": "sparse",
-    "best": "plan",
-    "candidates": "scan",
-    "choose": "plan",
-}
+_COMPILED = {"candidates": "scan"} | dict.fromkeys(("EpochScorer", "Plan", "best", "choose"), "plan")
+_COMPILED |= dict.fromkeys(("SparseDot", "SparseMin", "SparseRows"), "sparse")
 
 __all__ = ["UNIT", "Best", "ByBlocks", "Candidates", "Index", "merged", "merged_candidates"]
 __all__ += ["GRID", "PairWeights", "RangeWeights", "Weights", "gpu", "lattice", "pair_scores", "scan", "to_grid"]
