@@ -50,7 +50,8 @@ class Plan(NamedTuple):
 def applicable(case: Case) -> tuple[attacks.Entry, ...]:
     """Return the default attacks on such records that have something to learn and to go by."""
     targets, queries = case.targets, case.queries
-    usual = (one for one in nameable(type(targets)) if one.default and _epochs(targets) >= one.epochs)
+    epochs = targets.n_epochs if isinstance(targets, Traces) else math.inf  # others have as many as it takes
+    usual = (one for one in nameable(type(targets)) if one.default and epochs >= one.epochs)
     return tuple(one for one in usual if one.attack.applies(targets, queries))
 
 
@@ -84,7 +85,9 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
             not_run.append(NotRun(dearest, "time", float(costs.pop(dearest)(fewest))))
         running = [one for one in running if one.name in costs]
         rows = len(axis.looks) * (len(costs) + own)
-        again = rows * _followed(case) if case.truth is not None else 0.0
+        # Where everyone is scored, how links change when somebody leaves is followed in each row.
+        scores = len(case.targets) * n
+        again = 4e-9 * rows * scores if case.truth is not None and scores <= jackknife.PAIRS else 0.0
         size = largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) + again * (q == n) <= budget)
     if size < fewest:
         not_run += [NotRun(one.name, "few people") for one in usual if one in running]
@@ -101,11 +104,6 @@ def enough(case: Case) -> int:
     return min(n, math.ceil(ENOUGH * n / max(people, 1)))
 
 
-def _epochs(targets: Any) -> float:
-    """Return how many epochs there are to learn from; records without epochs have as many as it takes."""
-    return targets.n_epochs if isinstance(targets, Traces) else math.inf
-
-
 def _cost(one: attacks.Entry, targets: Any, work: tuple[int, float]) -> Callable[[int], float]:
     """Return what all looks cost: an attack learns at each, and compares what there is to see."""
     seconds = one.cost(targets)
@@ -118,12 +116,6 @@ def _searched(targets: Any) -> Callable[[int], float]:
     if isinstance(targets, Vectors):
         return per_product()(targets)
     return by_search(targets) if isinstance(targets, Traces) else per_item(2e-10)(targets)
-
-
-def _followed(case: Case) -> float:
-    """Return what it costs in each row to follow how links change when somebody leaves, where everyone is scored."""
-    scores = len(case.targets) * len(case.queries)
-    return 4e-9 * scores if scores <= jackknife.PAIRS else 0.0
 
 
 def _beside(running: Sequence[attacks.Entry], case: Case, axis: Axis, spec: AuditSpec) -> float:

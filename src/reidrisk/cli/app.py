@@ -9,20 +9,8 @@ from reidrisk import __version__
 from reidrisk.base.errors import MissingExtraError
 from reidrisk.base.foreign import MASK_VARIABLE
 from reidrisk.base.moved import STUDIES
-from reidrisk.cli import (
-    audit,
-    bandits,
-    bench,
-    bounds,
-    cohorts,
-    compare,
-    convert,
-    demo,
-    gate,
-    release,
-    sharing,
-    simulate,
-)
+from reidrisk.cli import audit, bandits, bench, bounds, cohorts, compare, convert, demo, release, sharing, simulate
+from reidrisk.cli.gate import gate
 
 app = typer.Typer(
     name="reidrisk",
@@ -37,7 +25,7 @@ _RELEASE, _PAPERS = "Give data away", "Reproduce the papers"
 
 app.command("demo", rich_help_panel=_START)(demo.demo)
 app.command("audit", cls=audit.WithAttacks, rich_help_panel=_AUDIT)(audit.audit)
-app.command("gate", rich_help_panel=_AUDIT)(gate.gate)
+app.command("gate", rich_help_panel=_AUDIT)(gate)
 app.command("compare", rich_help_panel=_AUDIT)(compare.compare)
 app.add_typer(cohorts.cohorts, name="cohorts", rich_help_panel=_AUDIT)
 app.command("bench", rich_help_panel=_THEORY)(bench.bench)

@@ -1,6 +1,7 @@
 """The page of an audit: how many people can be found, how sure that is, who is exposed, and what that rests on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import chain
 
 from reidrisk.audit import AuditResult
 from reidrisk.present import Page, Section, Terms
@@ -45,11 +46,13 @@ _INTERNAL = "Not to be passed on: groups of any size are shown, and numbers may 
 def page(result: AuditResult, terms: Terms | None = None) -> Page:
     """Return the page of an audit; it is made of aggregates only, ``Risk.per_user`` is not looked at."""
     terms = terms_of(result) if terms is None else along(terms, result)
+    made = (make(result, terms) for make in SECTIONS)
+    sections = (one if isinstance(one, tuple) else (one,) for one in made)
     return Page(
         kind="Re-identification risk report",
         subject=top.subject(result, terms),
         verdict=verdict(result, terms),
-        sections=tuple(_sections(result, terms)),
+        sections=tuple(filter(None, chain.from_iterable(sections))),
         facts=top.facts(result, terms),
         first=top.first(result, terms),
         news=(top.news(result, terms), *top.warned(result, terms)),
@@ -60,9 +63,3 @@ def page(result: AuditResult, terms: Terms | None = None) -> Page:
         footer=text("audit.footer.page", terms, {"least": result.spec.get("min_group", 20)}),
         heading="The verdict",
     )
-
-
-def _sections(result: AuditResult, terms: Terms) -> Iterator[Section]:
-    for make in SECTIONS:
-        made = make(result, terms)
-        yield from made if isinstance(made, tuple) else filter(None, [made])

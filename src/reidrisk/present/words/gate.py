@@ -51,12 +51,13 @@ def circumstances(gate: Gate, terms: Terms) -> str:
     """Say in a few words whom, with what and how surely; and what weakens the answer, where something does."""
     who = f"simulated {terms.people}" if gate.simulated else terms.people
     unchecked = ", unchecked" if gate.truth_check == "no power" and not gate.simulated else ""
+    of_all = "" if terms.whole else f" of {gate.n_epochs_held}"
     said = [
         f"{gate.n_scored:,} {who}" if gate.everyone else f"{gate.n_scored:,} of {gate.n_targets:,} {who} scored",
         f"{len(gate.attacks)} {plural('attack', len(gate.attacks))}"
         + (f", {len(gate.not_run)} not run" if gate.not_run else ""),
         f"{gate.n_questions} questions" if gate.n_questions > 1 else "",
-        f"{terms.periods} {', '.join(map(terms.count, gate.epochs))}{_of_all(gate, terms)}",
+        f"{terms.periods} {', '.join(map(terms.count, gate.epochs))}{of_all}",
         f"not tried {', '.join(map(terms.count, gate.epochs_untried))}" if gate.epochs_untried else "",
         f"level {percent(gate.level)}",
         f"strangers {'not recorded' if gate.strangers is None else percent(gate.strangers)}",
@@ -69,17 +70,9 @@ def circumstances(gate: Gate, terms: Terms) -> str:
 def periods_used(row: Gate | Risk, terms: Terms) -> str:
     """Say how many periods a row used, and which where they are not the first."""
     used = terms.many("period", row.n_epochs)
-    return f"the best {used} ({_listed(tuple(epoch + 1 for epoch in row.which))})" if row.which else used
+    return f"the best {used} ({', '.join(str(epoch + 1) for epoch in row.which)})" if row.which else used
 
 
 def used_at(row: Gate | Risk, terms: Terms) -> str:
     """Say the same as part of a sentence."""
     return f"at {periods_used(row, terms)}" if row.which else terms.at(row.n_epochs)
-
-
-def _of_all(gate: Gate, terms: Terms) -> str:
-    return f" of {gate.n_epochs_held}" if not terms.whole else ""
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return ", ".join(str(number) for number in numbers)

@@ -90,12 +90,9 @@ class _Filled(string.Formatter):
 
 def say(sentences: Mapping[str, str | Sequence[str]]) -> None:
     """Register the sentences of codes, each alone or with what follows where it does not hold."""
-    for code, texts in sentences.items():
-        says(code)(lambda note, terms, texts=texts: _said(texts, note, terms))
-
-
-def _said(texts: str | Sequence[str], note: Note, terms: Terms) -> Assumed:
-    return Assumed(*(filled(text, note, terms) for text in ([texts] if isinstance(texts, str) else texts)))
+    for code, said in sentences.items():
+        parts = [said] if isinstance(said, str) else said
+        says(code)(lambda note, terms, parts=parts: Assumed(*(filled(part, note, terms) for part in parts)))
 
 
 def filled(text: str, values: Mapping[str, Any], terms: Terms) -> str:

@@ -85,8 +85,11 @@ def read_statistics(folder: PathLike) -> Statistics:
     if not isinstance(document, dict) or not _is_count(document.get("k"), 1):
         raise FormatError(f"{file}: it is no statement of released statistics with a size of sets, k; write it again")
     statement = PrivacyStatement.from_document(str(file), document.get("privacy"))
-    users, epochs = document.get("estimated_users"), document.get("n_epochs")
-    if not (epochs is None or _is_count(epochs, 2)) or not (users is None or _is_finite(users)):
+    users: Any = document.get("estimated_users")
+    epochs = document.get("n_epochs")
+    # JSON may have a number of a thousand digits, which no float can hold.
+    finite = math.isfinite(users) if isinstance(users, float) else is_whole(users) and abs(users) < 2**63
+    if not (epochs is None or _is_count(epochs, 2)) or not (users is None or finite):
         raise FormatError(f"{file}: n_epochs {epochs!r} or estimated_users {users!r} is damaged; write it again")
     found = read_published(within, across, taxonomy, document["k"], statement)
     counts, n = None, found.n_tokens
@@ -202,11 +205,6 @@ def read_arrays(path: Path, complaint: str) -> dict[str, Array]:
         raise
     except ReidRiskError as error:
         raise FormatError(f"{complaint} ({str(error).removeprefix(f'{path}: ')})") from error
-
-
-def _is_finite(value: Any) -> bool:
-    """Tell whether a value is a number that a float can hold: JSON may have one of a thousand digits."""
-    return math.isfinite(value) if isinstance(value, float) else is_whole(value) and abs(value) < 2**63
 
 
 def _is_count(value: Any, least: int) -> bool:

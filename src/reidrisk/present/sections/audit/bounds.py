@@ -21,7 +21,8 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     if not result.bounds:
         none = "No bound could be computed for this data: nothing is excluded beyond what was measured."
         return written("audit.bounds", terms, {"see": none})
-    letters = _letters(result.bounds, terms)
+    assumed = dict.fromkeys(words.sentence(note, terms) for bound in result.bounds for note in bound.notes)
+    letters = {text: chr(ord("A") + i) if i < 26 else f"A{i}" for i, text in enumerate(assumed)}
     rests = Table(("letter", "assumption"), tuple((letter, text) for text, letter in letters.items()))
     parts = (
         written("audit.each", terms, table=_table(result, letters, terms)),
@@ -34,11 +35,6 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
 def name_of(bound: Bound, terms: Terms) -> str:
     """Name a bound, and say where it holds within a model of people only."""
     return capital(terms.spoken(bound.name)) + (" (within its model)" if bound.within_model else "")
-
-
-def _letters(bounds: Sequence[Bound], terms: Terms) -> dict[str, str]:
-    said = dict.fromkeys(words.sentence(note, terms) for bound in bounds for note in bound.notes)
-    return {text: chr(ord("A") + i) if i < 26 else f"A{i}" for i, text in enumerate(said)}
 
 
 def _kinds(bounds: Sequence[Bound]) -> dict[tuple[str, str], dict[int | None, Bound]]:

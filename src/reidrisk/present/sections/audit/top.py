@@ -3,7 +3,6 @@
 from pathlib import PurePath
 
 from reidrisk.audit import AuditResult
-from reidrisk.base.results import Risk
 from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.audit import not_run
@@ -32,17 +31,14 @@ def subject(result: AuditResult, terms: Terms) -> str:
 
 def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
     """Return the sizes of what was read."""
+    possible = "possible" if terms.axis == "epochs" else "different"
     return (
         f"{result.n_targets:,} known {terms.records}",
         f"{result.n_queries:,} {terms.records} to identify",
         f"{result.n_scored:,} scored",
         *([terms.many("period", result.n_epochs)] if terms.axis in ("epochs", "columns") else []),
-        *([f"{result.n_tokens:,} dimensions"] if terms.axis == "dimensions" else [_different(result, terms)]),
+        f"{result.n_tokens:,} {'dimensions' if terms.axis == 'dimensions' else f'{possible} {terms.things}'}",
     )
-
-
-def _different(result: AuditResult, terms: Terms) -> str:
-    return f"{result.n_tokens:,} {'possible' if terms.axis == 'epochs' else 'different'} {terms.things}"
 
 
 def first(result: AuditResult, terms: Terms) -> tuple[str, ...]:
@@ -127,9 +123,12 @@ def tiles(result: AuditResult, terms: Terms) -> tuple[Tile, ...]:
         )
     about = interval(risk.rate, risk.low, risk.high) or "exact"
     where = f"{attack_label(risk.attack)}, {periods_used(risk, terms)}"
+    wrong = "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
+    if risk.abstained:  # where not every record gets an answer, the interval of the right links fixes no other
+        wrong = ""
     return (
         Tile("Correct links", in_words(risk.rate), f"{about}; {where}", "correct"),
-        Tile("Wrong links", in_words(risk.incorrect), _wrong_interval(risk), "wrong"),
+        Tile("Wrong links", in_words(risk.incorrect), wrong, "wrong"),
         Tile("No answer", in_words(risk.abstained), "" if risk.abstained else "the attack always answers"),
     )
 
@@ -143,10 +142,3 @@ def badge(result: AuditResult, terms: Terms) -> Badge | None:
         return None
     unchecked = "Without known pairs no rate was measured, so it cannot be checked."
     return Badge("undecided", f"The limit given is {people(limit, terms.people)}. {unchecked}")
-
-
-def _wrong_interval(risk: Risk) -> str:
-    # Only where every record gets an answer does the interval of the right links fix that of the wrong ones.
-    if risk.abstained:
-        return ""
-    return "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
