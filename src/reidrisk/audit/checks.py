@@ -211,20 +211,8 @@ def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
         return
     again = gate(result, result.gate.max_risk, result.gate.required)
     _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
-    for name in (
-        "answer",
-        "why",
-        "not_run",
-        "n_questions",
-        "rate",
-        "low",
-        "high",
-        "attack",
-        "n_epochs",
-        "which",
-        "n_rows",
-        "level",
-    ):
+    of_rows = ("rate", "low", "high", "attack", "n_epochs", "which", "n_rows", "level")
+    for name in ("answer", "why", "not_run", "n_questions", *of_rows):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")
     for name in ("truth", "truth_check", "simulated", "strangers", "unasked"):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate says otherwise of {name}")

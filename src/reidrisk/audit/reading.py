@@ -13,7 +13,7 @@ from reidrisk.audit.plan import NotRun
 from reidrisk.audit.result import FORMAT, Assumption, AuditResult
 from reidrisk.audit.schema import check_fields
 from reidrisk.base import Bound, Difference, FormatError, Note, ReidRiskError, Result, Risk
-from reidrisk.base.plain import fields_of, rebuilt
+from reidrisk.base.plain import fields_of, plain, rebuilt
 
 _WHAT = "this is not the result of an audit"
 
@@ -21,16 +21,8 @@ _SIZES = ("n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", 
 _PARTS = ("spec", "differences", "bounds", "choosiness", "exposure", "choosy_attack", "descriptions", "versions")
 _FIRST = _SIZES + _PARTS  # what format 1 has under the same name as later ones
 
-_DEFAULTS: dict[str, Any] = {
-    "kind": "traces",
-    "axis": "epochs",
-    "scenario": None,
-    "also": [],
-    "n_questions": 1,
-    "not_run": [],
-    "further": None,
-}
-"""What format 2 does not say."""
+_UNSAID = ("kind", "axis", "scenario", "also", "n_questions", "not_run", "further")  # by format 2
+_DEFAULTS = {one.name: plain(one.default) for one in dataclasses.fields(AuditResult) if one.name in _UNSAID}
 
 _LISTS = {"risks": Risk, "differences": Difference, "bounds": Bound, "choosiness": measure.Choosiness}
 

@@ -134,15 +134,8 @@ def _run_tables(
         return dataclasses.replace(found, fingerprints=sums, notes=found.notes + twice)
     tell("reading the tables", 0.0)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
-    pair = io.read_pair(
-        inputs.targets,
-        inputs.queries,
-        layout=inputs.layout,
-        n_tokens=inputs.n_tokens,
-        vocabulary=vocabulary,
-        allow_unmatched=inputs.allow_unmatched,
-        truth=inputs.truth,
-    )
+    how = inputs.model_dump(include={"layout", "n_tokens", "allow_unmatched", "truth"})
+    pair = io.read_pair(inputs.targets, inputs.queries, vocabulary=vocabulary, **how)
     notes = pair.notes + twice
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)

@@ -27,10 +27,7 @@ class _Note(BaseModel):
 
 
 _NO_FIELDS = ("float", "literal[", "constrained-")  # kinds of numbers, which pydantic puts into a place beside fields
-_ADDED = {
-    "which",
-    "refused",
-}  # lists that format 2 did not have from the beginning; they are empty where they are missing
+_ADDED = {"which", "refused"}  # lists that format 2 did not have from the beginning; empty where they are missing
 _OPEN: dict[Any, str] = {}  # classes whose model is being made: a field of the class itself refers to it by name
 _SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "max_risk", "lower_ends"}
 """Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""

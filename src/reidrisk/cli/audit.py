@@ -16,22 +16,9 @@ from reidrisk.cli.parameters import Json, Out, Seed, argument, option, share
 from reidrisk.cli.results import ResultOut, compare_saved, finish, saved_spec
 from reidrisk.cli.scenarios import chosen_scenario
 
-_BESIDE_SPEC = (
-    "spec",
-    "out",
-    "result",
-    "as_json",
-    "engine",
-    "resume",
-    "people",
-    "estimate",
-    "memory",
-    "spill",
-    "master",
-    "fingerprint_key",
-    "plain_sums",
-    "keep_per_person",
-)
+_SEARCHING = ("engine", "memory", "spill", "master", "resume", "people", "estimate")
+_WRITING = ("out", "result", "as_json", "keep_per_person", "fingerprint_key", "plain_sums")
+_BESIDE_SPEC = ("spec", *_SEARCHING, *_WRITING)  # options that say nothing of what is audited
 
 
 class WithAttacks(typer.core.TyperCommand):

@@ -85,18 +85,9 @@ def fit(
     targets = api.read_statistics(stats)
     with output.progress_bar() as say:
         try:
-            model = api.fit_mixture(
-                targets,
-                spec.types,
-                spec.epochs,
-                spec.seed,
-                steps=spec.steps,
-                learning_rate=spec.learning_rate,
-                device=spec.device,
-                checkpoint=checkpoint,
-                keep_checkpoint=True,
-                progress=say,
-            )
+            how = spec.model_dump(include={"steps", "learning_rate", "device"})
+            kept = {"checkpoint": checkpoint, "keep_checkpoint": True, "progress": say}
+            model = api.fit_mixture(targets, spec.types, spec.epochs, spec.seed, **how, **kept)
         except KeyboardInterrupt:
             if checkpoint is not None and checkpoint.exists():
                 output.remark(f"checkpoint: {checkpoint}; the same command goes on from there")

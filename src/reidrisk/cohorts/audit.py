@@ -11,14 +11,8 @@ import numpy as np
 
 from reidrisk.base import ArrayLike, OptionError, Progress, Result, Steps, fresh_seed
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity, measured_through_noise
-from reidrisk.cohorts.sensitivity.blocklist import (
-    THRESHOLDS,
-    EmptyCohort,
-    ThresholdCurve,
-    curve_of,
-    empty_cohort,
-    frequency_histogram,
-)
+from reidrisk.cohorts.sensitivity import blocklist
+from reidrisk.cohorts.sensitivity.blocklist import EmptyCohort, ThresholdCurve
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, measured_exactly
 from reidrisk.cohorts.sensitivity.gaps import closeness
 from reidrisk.cohorts.spec import CohortSpec, Noise
@@ -204,17 +198,17 @@ def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | 
     ('health', 0.27, 'beyond doubt', 'not sensitive')
     """
     spec = found.spec if worst is None else CohortSpec(**dict(found.spec) | {"worst": worst})
-    counts, noisy, blocklist = found.counts, isinstance(found, PrivateSensitivity), found.blocklist()
+    counts, noisy, blocked = found.counts, isinstance(found, PrivateSensitivity), found.blocklist()
     gaps, ends = (found.anomalous, found.gap), (found.low, found.high)
     unseen = tuple(name for name, users in zip(counts.categories, counts.population, strict=True) if not users)
     return CohortAudit(
         summary=found.summary,
         gaps=_histogram(found),
-        curve=curve_of(counts, gaps, ends, THRESHOLDS, found.level, noisy),
+        curve=blocklist.curve_of(counts, gaps, ends, blocklist.THRESHOLDS, found.level, noisy),
         worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[: spec.worst]),
-        empty_cohort=empty_cohort(counts, blocklist, found.level) if len(blocklist) and not noisy else None,
+        empty_cohort=blocklist.empty_cohort(counts, blocked, found.level) if len(blocked) and not noisy else None,
         closeness=None if noisy else closeness(counts).worst,
-        below_five_percent=frequency_histogram(counts).share_below,
+        below_five_percent=blocklist.frequency_histogram(counts).share_below,
         covered_visits=None if noisy or covered is None else float(covered),
         unseen_categories=None if noisy else unseen,
         statement=found.statement if isinstance(found, PrivateSensitivity) else None,

@@ -5,14 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reidrisk.base import Array, OptionError, ReidRiskError, stream
-from reidrisk.privacy import (
-    PrivacyStatement,
-    add_discrete_gaussian,
-    check_budget,
-    discrete_gaussian,
-    gaussian_sigma,
-    zcdp_rho,
-)
+from reidrisk.privacy import PrivacyStatement, check_budget, gaussian_sigma, noise, zcdp_rho
 from reidrisk.release.counts.pairs import Block, Counts
 
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
@@ -88,12 +81,12 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
     if not plan.discrete and seed is None:
         raise OptionError("a simulation needs a seed, so that it can be repeated")
     if seed is None:
-        made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+        made = {b.name: noise.discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
         # opendp must agree that together it keeps within the budget.
         over = overspent(plan, {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks})
         if over:
             raise ReidRiskError(f"{over}; report this")
-        return counts.replaced({name: add_discrete_gaussian(counts.flat(name), made[name]) for name in made})
+        return counts.replaced({name: noise.add_discrete_gaussian(counts.flat(name), made[name]) for name in made})
     noisy: dict[str, Array] = {}
     for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
         values = counts.flat(block.name)

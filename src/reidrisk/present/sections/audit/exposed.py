@@ -13,7 +13,7 @@ from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import used_at
-from reidrisk.present.words.register import table
+from reidrisk.present.words.register import filled, table
 
 _SEEN = {True: "observed", False: "filled in"}
 _RARITY = table("seen")
@@ -154,15 +154,8 @@ def _left_out(found: Exposure, terms: Terms) -> str:
 
 
 def _trait_name(trait: str, terms: Terms) -> str:
-    names = {
-        "rarest-item": f"how common the rarest {terms.item} is",
-        "periods-observed": f"{terms.periods} {_SEEN[terms.axis == 'epochs']}",
-        "rarest-holders": f"how many share the rarest {terms.item}",
-        "items-held": f"number of {terms.items}",
-        "visits-seen": "number of visits",
-        "holds-item": f"what the {terms.records} hold",
-    }
-    return names.get(trait, trait)  # what an older version wrote in words stays as it is
+    name = table("traits").get(trait, trait)  # what an older version wrote in words stays as it is
+    return filled(name, {"seen": _SEEN[terms.axis == "epochs"]}, terms) if name != trait else trait
 
 
 def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:

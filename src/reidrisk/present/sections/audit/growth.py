@@ -12,6 +12,7 @@ from reidrisk.present.drawing import Line, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
 from reidrisk.present.words.gate import periods_used
+from reidrisk.present.words.register import filled, table
 
 _FAR = 16  # times as many periods as the fewest, from which on an axis has them by their ratio
 _SEEN = {"epochs": "observed", "items": "compared", "facts": "known", "columns": "compared", "dimensions": ""}
@@ -57,14 +58,7 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
 
 def axis_title(terms: Terms) -> str:
     """Say what an attacker is given more and more of, under a chart."""
-    titles = {
-        "epochs": f"number of {terms.periods} observed",
-        "items": f"{terms.periods} in the {terms.record} to identify",
-        "facts": f"{terms.periods} that the attacker knows",
-        "columns": f"{terms.periods} compared",
-        "dimensions": f"{terms.periods} compared",
-    }
-    return titles[terms.axis]
+    return filled(table("axes")[terms.axis], {}, terms)
 
 
 def _x(n: int, result: AuditResult, terms: Terms) -> float:
