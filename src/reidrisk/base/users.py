@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import frozen
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 from reidrisk.base.options import is_whole
@@ -67,7 +68,7 @@ def take_users(users: UserIds | None, index: npt.NDArray[np.int64] | slice) -> U
     if users is None:
         return None
     if isinstance(users, np.ndarray):
-        return _frozen(users[index])
+        return frozen(users[index])
     if isinstance(index, slice):
         start, stop, step = index.indices(len(users))
         if step == 1:
@@ -112,7 +113,7 @@ def _integers(users: Any) -> npt.NDArray[np.int64] | None:
     if isinstance(users, np.ndarray) and users.dtype.kind in "iu":
         if users.dtype == np.uint64 and users.size and users.max() > np.iinfo(np.int64).max:
             raise DataError(f"user id {int(users.max())} does not fit into 64 signed bits; give such ids as text")
-        return _frozen(np.array(users, dtype=np.int64).ravel())
+        return frozen(np.array(users, dtype=np.int64).ravel())
     return None
 
 
@@ -163,8 +164,3 @@ def _refuse_duplicates(ids: UserIds) -> None:
         user = counts.field("values")[int(np.argmax(counts.field("counts").to_numpy() > 1))].as_py()
         rows = np.flatnonzero(pc.equal(ids, user).to_numpy(zero_copy_only=False))[:2]
     raise DataError(f"user {user!r} is in rows {rows[0]} and {rows[1]}; every user may have one row only")
-
-
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array.flags.writeable = False
-    return array

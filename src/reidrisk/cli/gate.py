@@ -27,6 +27,7 @@ def gate(
 ) -> None:
     """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
     from reidrisk.audit import gate as hold
+    from reidrisk.io.atomic import write_text
     from reidrisk.present import gate_files, words
     from reidrisk.present.words.audit import terms_of
 
@@ -45,7 +46,7 @@ def gate(
         output.print_json({**answer.to_dict(), "reading": said}) if as_json else output.say(said)
 
     files = [(junit, gate_files.junit(answer, said)), (summary, gate_files.summary(found, answer, said))]
-    output.do_each([(path, partial(gate_files.write, text)) for path, text in files], show)
+    output.do_each([(path, partial(write_text, text)) for path, text in files], show)
     raise typer.Exit({"pass": 0, "fail": 1, "undecided": 3}[answer.answer])
 
 

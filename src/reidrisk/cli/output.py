@@ -30,10 +30,9 @@ def print_json(values: Any) -> None:
 
 def write_json(values: Any, path: Path, indent: int | None = 2) -> None:
     """Write plain values as a JSON file; an interrupted run leaves the old file or none."""
-    from reidrisk.io import write_atomically
+    from reidrisk.io.atomic import write_text
 
-    with write_atomically(path) as temporary:
-        temporary.write_text(json.dumps(values, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(json.dumps(values, indent=indent, allow_nan=False) + "\n", path)
 
 
 def write_page(page: Page, path: Path) -> None:

@@ -53,6 +53,12 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
         raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
+def write_text(text: str, path: PathLike) -> None:
+    """Write a text file in one step."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def is_stream(path: PathLike) -> bool:
     """Tell whether what is there takes bytes but is no file to replace: a pipe, a device, standard output."""
     try:

@@ -10,6 +10,7 @@ from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
 from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream
+from reidrisk.base.arrays import frozen
 from reidrisk.base.intervals import design_effect, mean_interval
 from reidrisk.measure import jackknife
 from reidrisk.measure.alike import distinct
@@ -251,9 +252,8 @@ def risk_of(
     without = None if gains.by_target is None else jackknife.rates_without(credit, gains.by_target, truth.target)
     if without is not None:
         covers, effect = "people", max(crowd, design_effect(credit, jackknife.variance(without)))
-        without.flags.writeable = False
+        frozen(without)
     low, high = mean_interval(credit, level, effect)
-    credit.flags.writeable = False
     return Risk(
         rate=rate,
         low=low,
@@ -267,7 +267,7 @@ def risk_of(
         n_epochs=getattr(queries, "n_epochs", 0),
         level=level,
         everyone=everyone,
-        per_user=credit,
+        per_user=frozen(credit),
         covers=covers,
         design_effect=effect,
         queries_per_person=crowd,

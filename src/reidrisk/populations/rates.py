@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, FormatError, OptionError, blocks, checked_csr, reason
+from reidrisk.base import DataError, Floats, FormatError, OptionError, blocks, checked_csr, frozen, reason
 from reidrisk.io.tables import check_bytes, existing_file, is_packed
 
 BLOCK = 4_096  # users made together, always a whole block, so that a larger population starts with the same users
@@ -129,5 +129,4 @@ def checked_rates(matrix: Any) -> Floats:
     if len(wrong):
         (row, column), rate = wrong[0], rates[tuple(wrong[0])]
         raise DataError(f"row {row}, column {column} holds the rate {rate}; rates are finite numbers of at least 0")
-    rates.flags.writeable = False
-    return rates
+    return frozen(rates)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import Floats, Result, Vocabulary, checked_seed, require, sizes, whole
+from reidrisk.base import Floats, Result, Vocabulary, checked_seed, frozen, require, sizes, whole
 from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
@@ -77,8 +77,7 @@ class TypeMixture:
             raise DataError(f"theta{list(place)} is {array[place]}; logits are finite numbers")
         if vocabulary is not None and len(vocabulary) != array.shape[3]:
             raise DataError(f"theta has {array.shape[3]} tokens but the vocabulary {len(vocabulary)} labels")
-        array.flags.writeable = False
-        self.theta: npt.NDArray[np.float32] = array
+        self.theta: npt.NDArray[np.float32] = frozen(array)
         self.n_types, self.n_epochs, self.k, self.n_tokens = array.shape
         self.vocabulary, self.statement, self.report = vocabulary, statement, report
 
@@ -140,8 +139,7 @@ class TypeMixture:
         advice = "draw fewer, or write them with release.write_users"
         sizes.CELLS.check(n * self.n_epochs * self.k, "drawing users", advice)
         tokens = draw(self.cumulated(), 0, n, checked_seed(seed), threads)
-        tokens.flags.writeable = False
-        return TopSets(tokens, self.n_tokens, vocabulary=self.vocabulary)
+        return TopSets(frozen(tokens), self.n_tokens, vocabulary=self.vocabulary)
 
     def save(self, path: PathLike) -> None:
         """Write the model as one safetensors file; spec, vocabulary and privacy statement are in its header.

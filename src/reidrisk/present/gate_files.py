@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
@@ -52,14 +51,6 @@ def summary(result: AuditResult, gate: Gate, said: str) -> str:
             cells = (attack_label(risk.attack), periods_used(risk, words), in_words(risk.rate), ends)
             lines.append(f"| {' | '.join(map(_plain, cells))} |")
     return "\n".join([*lines, "", _plain(said), ""])
-
-
-def write(text: str, path: Path) -> None:
-    """Write one of these files; an interrupted run leaves the old file or none."""
-    from reidrisk.io import write_atomically
-
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def _clean(text: str) -> str:

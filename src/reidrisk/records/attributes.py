@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints, Note, OptionError, UserIds, Vocabulary, sizes
+from reidrisk.base import DataError, Ints, Note, OptionError, UserIds, Vocabulary, frozen, sizes
 from reidrisk.base.frames import columns_of, names_of
-from reidrisk.records.base import NUMBER_IDS, frozen
+from reidrisk.records.base import NUMBER_IDS
 from reidrisk.records.column import Column, Kind, joined_columns, read_column
 from reidrisk.records.traces import Traces
 

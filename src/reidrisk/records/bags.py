@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints, UserIds, Vocabulary, checked_csr
-from reidrisk.records.base import Records, frozen
+from reidrisk.base import DataError, Ints, UserIds, Vocabulary, checked_csr, frozen
+from reidrisk.records.base import Records
 from reidrisk.records.calendar import HOURS
 from reidrisk.records.visits import Visits
 

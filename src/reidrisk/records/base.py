@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, Ints, Note, OptionError, Signed, Vocabulary, sizes, stream
+from reidrisk.base import Array, DataError, Ints, Note, OptionError, Signed, Vocabulary, frozen, sizes, stream
 from reidrisk.base.users import UserIds, as_users, take_users
 
 NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or give them as text"
@@ -164,9 +164,3 @@ def check_range(tokens: Array, n_tokens: int) -> None:
     place = np.argwhere((tokens < -1) | (tokens >= n_tokens))[0]
     held = f"row {place[0]}, epoch {place[1]} holds token {int(tokens[tuple(place)])}"
     raise DataError(f"{held}; tokens lie in [0, {n_tokens}), and -1 means not observed")
-
-
-def frozen(array: Array) -> Array:
-    """Return the array, read-only from now on."""
-    array.flags.writeable = False
-    return array

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, checked_csr, reason
+from reidrisk.base import DataError, Floats, checked_csr, frozen, reason
 
 ROW_SUM_TOLERANCE = 1e-6
 """How far a row's sum may be from 1: rounding of the sender's arithmetic, not of a printed table."""
@@ -90,8 +90,7 @@ def _dense(matrix: Any) -> Floats:
         raise DataError(f"a channel is a matrix of numbers: {reason(error)}") from error
     if array.ndim != 2:
         raise DataError(f"a channel is a matrix (users, outputs), but this has shape {array.shape}")
-    array.flags.writeable = False
-    return array
+    return frozen(array)
 
 
 def _sparse(matrix: Any) -> Any:
@@ -100,5 +99,5 @@ def _sparse(matrix: Any) -> Any:
     rows = sparse.csr_array(checked_csr(matrix), dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    rows.data.flags.writeable = False
+    frozen(rows.data)
     return rows

@@ -7,10 +7,11 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from reidrisk.base import Array, Bools, DataError, Floats, Ints, Note, OptionError, Result, UserIds, as_users, sizes
+from reidrisk.base.arrays import frozen
 from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
-from reidrisk.records.base import NUMBER_IDS, frozen
+from reidrisk.records.base import NUMBER_IDS
 from reidrisk.records.calendar import HOURS, Every, periods
 from reidrisk.records.traces import Traces
 from reidrisk.records.visits import first_of_visits, grouped

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import DataError, Floats, Ints
-from reidrisk.records.base import frozen
 
 Values = npt.NDArray[np.float32]
 

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base import frozen
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import UserIds, as_users, owners, take_users
-from reidrisk.records.base import Rows, frozen
+from reidrisk.records.base import Rows
 from reidrisk.records.several import Several, Values
 
 

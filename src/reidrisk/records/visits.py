@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, Bools, DataError, Ints
-from reidrisk.records.base import frozen
+from reidrisk.base import Array, Bools, DataError, Ints, frozen
 
 
 @dataclass(frozen=True, eq=False)

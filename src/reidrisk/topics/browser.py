@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from reidrisk.base import DataError, OptionError, checked_seed, stream
+from reidrisk.base import DataError, OptionError, checked_seed, frozen, stream
 from reidrisk.base.hosts import checked_observers, registrable
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
@@ -267,5 +267,4 @@ def browse(
                     ask(time, asked[what])
     if presence == "active":
         shown[:, ~replayed.active] = -1
-    shown.flags.writeable = False
-    return tuple(Traces(seen, sets.n_tokens, sets.users, sets.vocabulary) for seen in shown)
+    return tuple(Traces(seen, sets.n_tokens, sets.users, sets.vocabulary) for seen in frozen(shown))

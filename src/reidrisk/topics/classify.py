@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import DataError, FormatError, Ints, OptionError
+from reidrisk.base import DataError, FormatError, Ints, OptionError, frozen
 from reidrisk.base.hosts import distinct_values, plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import text_of
@@ -89,9 +89,7 @@ class Classification:
         starts = np.concatenate([[0], np.cumsum(sizes[codes])])
         first = np.concatenate([[0], np.cumsum(sizes)])[codes]
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes[codes])
-        arrays = (status[codes], flat[np.repeat(first, sizes[codes]) + within], starts)
-        for array in arrays:
-            array.flags.writeable = False
+        arrays = map(frozen, (status[codes], flat[np.repeat(first, sizes[codes]) + within], starts))
         return cls(taxonomy, *arrays, _coverage(status[codes], source[codes]), _coverage(status, source))
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, Bools, DataError, each, from_0_to_1, sizes, whole
+from reidrisk.base import ArrayLike, Bools, DataError, each, from_0_to_1, frozen, sizes, whole
 from reidrisk.base.streams import block_of, blocks, checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
@@ -73,8 +73,7 @@ class TopicsAPI:
                 visit_blocks(of_block, rngs[first:last], sets[start:stop, first:last])
 
         each(fill, blocks(len(rates), BLOCK), threads)
-        sets.flags.writeable = False
-        return TopSets(sets, self.n_topics, made_with_seed=True)
+        return TopSets(frozen(sets), self.n_topics, made_with_seed=True)
 
     def expose(self, top_sets: TopSets, seed: int, site: str = "a", first: int = 0) -> Traces:
         """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.
@@ -103,8 +102,7 @@ class TopicsAPI:
             real = np.take_along_axis(top_sets.tokens[start:stop], chosen[..., None].astype(np.intp), axis=2)[..., 0]
             random = rng.integers(self.n_topics, size=size)
             shown[start:stop] = np.where(rng.random(size) < self.noise, random, real)
-        shown.flags.writeable = False
-        return Traces(shown, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
+        return Traces(frozen(shown), self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
 
     def observe(
         self, top_sets: TopSets, seed: int, site: str = "a", visits: ArrayLike = 1.0, shown: int | None = None
@@ -130,8 +128,7 @@ class TopicsAPI:
         for back in range(1, min(window, r)):
             seen[:, :-back] |= came[:, back:]
         tokens = np.where(seen, full.tokens, full.tokens.dtype.type(-1))
-        tokens.flags.writeable = False
-        return Traces(tokens, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
+        return Traces(frozen(tokens), self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
 
 
 def _visits(visits: ArrayLike, n: int, r: int, seed: int, site: str) -> Bools:

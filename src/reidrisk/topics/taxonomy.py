@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, DataError, FormatError, Ints, OptionError, Vocabulary, is_whole
+from reidrisk.base import ArrayLike, DataError, FormatError, Ints, OptionError, Vocabulary, frozen, is_whole
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import text_of
@@ -75,8 +75,7 @@ class Taxonomy:
         children: dict[int | None, list[int]] = {}
         for topic in ids:
             children.setdefault(parents[topic], []).append(topic)
-        self._ids = np.array(ids, dtype=np.int64)
-        self._ids.flags.writeable = False
+        self._ids = frozen(np.array(ids, dtype=np.int64))
         self._label, self._parent = labels, parents
         self._children = {topic: tuple(below) for topic, below in children.items()}
         self._vocabulary = Vocabulary([labels[topic] for topic in ids])

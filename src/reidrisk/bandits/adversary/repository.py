@@ -43,10 +43,9 @@ class Repository:
 
     def write(self, path: Path) -> None:
         """Write it as JSON; an interrupted run leaves the old file or none."""
-        from reidrisk.io import write_atomically
+        from reidrisk.io.atomic import write_text
 
-        with write_atomically(path) as temporary:
-            temporary.write_text(json.dumps(self.cells), encoding="utf-8")
+        write_text(json.dumps(self.cells), path)
 
     @classmethod
     def read(cls, path: Path) -> Repository:

@@ -12,6 +12,7 @@ from reidrisk.bandits.sharing.grouping import row_blocks
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, is_whole, mean_interval, sizes, whole
+from reidrisk.base.arrays import frozen
 from reidrisk.base.streams import checked_seed, stream
 
 ATTACKS = ("scoreboard", "likelihood")  # names of the attacks: the paper's, and one that knows the mechanism
@@ -140,7 +141,6 @@ def risk_of_credits(
     per_user = np.clip(np.bincount(known.user, weights=credit, minlength=n_users) / times, 0.0, 1.0)
     rate = float(per_user.mean())
     low, high = mean_interval(per_user, level)
-    per_user.flags.writeable = False
     return Risk(
         rate=rate,
         low=min(low, rate),
@@ -157,7 +157,7 @@ def risk_of_credits(
         everyone=True,
         seed=int(seed),
         notes=link_notes(known, attack),
-        per_user=per_user,
+        per_user=frozen(per_user),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import Bound, DataError, Ints, Note, between_0_and_1, mean_interval, whole
+from reidrisk.base import Bound, DataError, Ints, Note, between_0_and_1, frozen, mean_interval, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.matching import distinct_outputs
@@ -153,8 +153,7 @@ def _queries(top_sets: TopSets, noise: float, queries: Traces | None, seed: int)
     for block, start, stop in blocks(top_sets.n_users):
         rng = stream(seed, "distinct representations", block)
         shown[start:stop] = _answers(top_sets.tokens[start:stop], top_sets.n_tokens, noise, rng)
-    shown.flags.writeable = False  # so that traces need not copy it
-    return Traces(shown, top_sets.n_tokens)
+    return Traces(frozen(shown), top_sets.n_tokens)  # which need not copy it
 
 
 def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random.Generator) -> Ints:

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import DataError, FormatError, Ints, whole, whole_up_to
+from reidrisk.base import DataError, FormatError, Ints, frozen, whole, whole_up_to
 from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
-from reidrisk.io.atomic import PathLike, is_stream, write_atomically
+from reidrisk.io.atomic import PathLike, is_stream, write_atomically, write_text
 from reidrisk.io.tables import check_bytes, existing_file
 
 MIN_DOMAINS = 7  # distinct domains below which Chrome gave no cohort
@@ -52,11 +52,9 @@ class SortingLSH:
         flags = np.zeros(sizes.size, dtype=bool) if blocked is None else np.asarray(blocked)
         if flags.shape != sizes.shape or flags.dtype != bool:
             raise DataError(f"blocked must be one true or false for each of the {sizes.size:,} cohorts")
-        self.log_sizes: Final = sizes.astype(np.uint8)
-        self.blocked: Final[npt.NDArray[np.bool_]] = flags.copy()
-        self._ends = np.cumsum(np.uint64(1) << self.log_sizes.astype(np.uint64), dtype=np.uint64)
-        for array in (self.log_sizes, self.blocked, self._ends):
-            array.flags.writeable = False
+        self.log_sizes: Final = frozen(sizes.astype(np.uint8))
+        self.blocked: Final[npt.NDArray[np.bool_]] = frozen(flags.copy())
+        self._ends = frozen(np.cumsum(np.uint64(1) << self.log_sizes.astype(np.uint64), dtype=np.uint64))
 
     @classmethod
     def from_chrome(cls, path: PathLike, bits: int = BITS) -> SortingLSH:
@@ -151,8 +149,7 @@ class SortingLSH:
         """Write Chrome's file; a fitted one says so in ``FILE.fitted`` beside it, where :meth:`from_chrome` looks."""
         mark = fitted_mark(path)
         if self.fitted and not is_stream(path):  # the mark first: at no moment is there a fitted table without it
-            with write_atomically(mark) as temporary:
-                temporary.write_text(_FITTED, encoding="utf-8")
+            write_text(_FITTED, mark)
         with write_atomically(path) as temporary:
             temporary.write_bytes((self.log_sizes | np.where(self.blocked, _BLOCKED, 0).astype(np.uint8)).tobytes())
         if not self.fitted:

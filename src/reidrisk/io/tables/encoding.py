@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, Note, OptionError, Vocabulary, sizes, whole
+from reidrisk.base import Array, DataError, Note, OptionError, Vocabulary, frozen, sizes, whole
 from reidrisk.io.tables.tokens import RawTokens
-from reidrisk.records.base import NUMBER_IDS, frozen
+from reidrisk.records.base import NUMBER_IDS
 
 Declared = Vocabulary | Sequence[str]  # a vocabulary as a caller may give it: one that was read, or just its labels
 

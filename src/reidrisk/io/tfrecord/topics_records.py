@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, FormatError, OptionError, UserIds, Vocabulary, sizes, whole
+from reidrisk.base import Array, DataError, FormatError, OptionError, UserIds, Vocabulary, frozen, sizes, whole
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tfrecord.example import make_example
 from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, TopicIds, record_block, record_shape
 from reidrisk.records import TopSets, Traces
-from reidrisk.records.base import frozen
 
 _BLOCK = 1 << 16
 _LONGEST_FIRST = 1 << 24  # bytes of the first record, whose features are found one by one

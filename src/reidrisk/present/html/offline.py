@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base import printable, require
-from reidrisk.io import write_atomically
+from reidrisk.io.atomic import write_text
 from reidrisk.present.model import Page
 from reidrisk.present.words.frequencies import capital
 
@@ -21,9 +21,7 @@ _TEMPLATES = Path(__file__).parent
 
 def write(page: Page, path: str | Path) -> None:
     """Write a page as one HTML file; an interrupted run leaves the old file or none."""
-    text = render(page)
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(render(page), path)
 
 
 def render(page: Page) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, OptionError, Vocabulary, checked_seed, fresh_seed
+from reidrisk.base import DataError, Floats, OptionError, Vocabulary, checked_seed, fresh_seed, frozen
 from reidrisk.privacy import PrivacyStatement, check_budget
 from reidrisk.records import TopSets
 from reidrisk.release.counts.consistency import consistent_tables, estimated_users
@@ -39,8 +39,7 @@ class Statistics:
             values = np.array(getattr(self, name), dtype=np.float64)
             if not np.isfinite(values).all():
                 raise DataError(f"q_{name} holds a value that is no number")
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
+            object.__setattr__(self, name, frozen(values))
         if self.vocabulary is not None and len(self.vocabulary) != n:
             raise DataError(f"there are {n} tokens but {len(self.vocabulary)} labels")
 

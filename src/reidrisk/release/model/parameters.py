@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import DataError, FormatError, OptionError, Vocabulary
-from reidrisk.io.atomic import PathLike, is_stream, write_atomically
+from reidrisk.io.atomic import PathLike, is_stream, write_atomically, write_text
 from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together
 from reidrisk.populations.type_mixture import FitReport, TypeMixture
@@ -33,8 +33,7 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
     text = json.dumps(beside, ensure_ascii=False, allow_nan=False)
     path, stated = Path(path), _statement_file(path)
     if is_stream(path):  # holds no old model, and is written into
-        with write_atomically(stated) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(text, stated)
         with write_atomically(path) as temporary:
             _write_logits(temporary, model, keys)
         return

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import BLOCK, Array, FormatError, OptionError, Progress, blocks, checked_seed, silent, sizes, whole
+from reidrisk.base.arrays import frozen
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import KEY, existing_file, open_table, reading, to_json, write_batches
@@ -87,8 +88,7 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     for part in parts:
         tokens[start : start + len(part), :, : part.k] = part.tokens
         start += len(part)
-    tokens.flags.writeable = False
-    return TopSets(tokens, first.n_tokens, np.arange(n), first.vocabulary), statement
+    return TopSets(frozen(tokens), first.n_tokens, np.arange(n), first.vocabulary), statement
 
 
 def _privacy(file: Path) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base import DataError, FormatError, Ints, OptionError, UserIds
+from reidrisk.base import DataError, FormatError, Ints, OptionError, UserIds, frozen
 from reidrisk.base.hosts import distinct_values, plain_host
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import Table, cell, first_seen, open_table, table_of_frame, typed, user_ids
@@ -105,10 +105,8 @@ def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, 
     order = np.lexsort((time, of_user)) if sort else np.argsort(of_user, kind="stable")
     if not sort:
         _refuse_disorder(table.name, timestamp, of_user, time, order)
-    visits = Histories(table.name, users, of_user[order], time[order] // _SECOND, of_host[order], tuple(hosts))
-    for array in (visits.user, visits.time, visits.host):
-        array.flags.writeable = False
-    return visits
+    visits = map(frozen, (of_user[order], time[order] // _SECOND, of_host[order]))
+    return Histories(table.name, users, *visits, tuple(hosts))
 
 
 def _require(table: Table, columns: Iterable[str]) -> None:
