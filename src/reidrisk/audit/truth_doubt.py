@@ -58,12 +58,7 @@ class TruthDoubt(Result):
 
 
 def check_truth(
-    chosen: Sequence[Attack[Any]],
-    choices: Sequence[tuple[int, ...]],
-    targets: Any,
-    scored: Any,
-    truth: Ints,
-    seed: int,
+    chosen: Sequence[Attack[Any]], choices: Sequence[tuple[int, ...]], targets: Any, scored: Any, truth: Ints, seed: int
 ) -> tuple[TruthCheck, TruthDoubt | None]:
     """Return whether the truth stands up, and the first reason to doubt it over all attacks and choices of epochs.
 

@@ -48,7 +48,7 @@ def owners(users: Any, n: int) -> tuple[UserIds, npt.NDArray[np.int64]]:
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        return _frozen(found[order]), rank[place]
+        return frozen(found[order]), rank[place]
     coded = ids.dictionary_encode()
     return coded.dictionary, np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 

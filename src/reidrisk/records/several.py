@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import DataError, Floats, Ints
+from reidrisk.base import DataError, Floats, Ints, frozen
 
 Values = npt.NDArray[np.float32]
 

@@ -26,12 +26,7 @@ class Learnt:
     """
 
     def __init__(
-        self,
-        targets: Traces,
-        system: tuple[int, float] | None,
-        kinds: int,
-        seed: int,
-        ladder: Ladder | None = None,
+        self, targets: Traces, system: tuple[int, float] | None, kinds: int, seed: int, ladder: Ladder | None = None
     ) -> None:
         self.targets = targets
         self.system = system

@@ -4,9 +4,8 @@ from reidrisk.cohorts import AssignmentSummary, CohortAudit
 from reidrisk.present.model import Page, Section, Sentence, Table, Tile
 from reidrisk.present.sections import cohorts as sections
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import reading
+from reidrisk.present.words import percent, reading
 from reidrisk.present.words.cohorts import known
-from reidrisk.present.words.frequencies import percent
 
 SECTIONS = (
     sections.counts,

@@ -1,5 +1,4 @@
 """Sentences: the only place where results become English. One function for each code of a note and kind of result."""
 
-from reidrisk.present.words.register import Assumed, assumed, codes, reading, reads, say, says, sentence
-
-__all__ = ["Assumed", "assumed", "codes", "reading", "reads", "say", "says", "sentence"]
+from reidrisk.present.words.frequencies import *
+from reidrisk.present.words.register import *

@@ -4,8 +4,7 @@ from typing import Any
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import in_words, joined, percent, range_in_words
-from reidrisk.present.words.register import reads, says
+from reidrisk.present.words import in_words, joined, percent, range_in_words, reads, says
 
 
 @reads("Classes")

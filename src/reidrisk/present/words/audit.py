@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural, terms_of_columns
-from reidrisk.present.words.frequencies import attack_label, in_words, joined, percent
-from reidrisk.present.words.register import CHECK, Assumed, says, table
+from reidrisk.present.words import CHECK, Assumed, attack_label, in_words, joined, percent, says, table
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult

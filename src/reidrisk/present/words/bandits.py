@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base import Note, Risk
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
-from reidrisk.present.words.register import reads, says, table
+from reidrisk.present.words import in_words, percent, range_in_words, reads, says, table, two_digits
 
 if TYPE_CHECKING:  # sentences are made where pydantic is not installed, too
     from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label
-from reidrisk.present.words.register import reads
+from reidrisk.present.words import attack_label, reads
 
 if TYPE_CHECKING:
     from reidrisk.bench import Bench

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Bound, Measurement
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import about_in_words, in_words, joined, range_in_words, two_digits
-from reidrisk.present.words.register import reads
+from reidrisk.present.words import about_in_words, in_words, joined, range_in_words, reads, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.bounds import Tightest

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
-from reidrisk.present.words.register import reads
+from reidrisk.present.words import capital, in_words, percent, reads, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.audit.comparison import AuditDifference

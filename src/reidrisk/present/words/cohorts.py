@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reidrisk.present.words.frequencies import percent
-from reidrisk.present.words.register import reads, table
+from reidrisk.present.words import percent, reads, table
 
 if TYPE_CHECKING:
     from reidrisk import cohorts

@@ -5,8 +5,7 @@ from pathlib import PurePath
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words.frequencies import joined
-from reidrisk.present.words.register import CHECK, Assumed, says, table
+from reidrisk.present.words import CHECK, Assumed, joined, says, table
 
 _KINDS = table("layouts")
 _TIMES = table("times")

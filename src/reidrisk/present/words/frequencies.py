@@ -4,6 +4,9 @@ import math
 import re
 from collections.abc import Sequence
 
+__all__ = ["about_in_words", "in_words", "interval", "people", "percent", "range_in_words", "rate_cells", "two_digits"]
+__all__ += ["a", "attack_label", "capital", "clause", "joined", "ranged", "shortened", "with_interval"]
+
 _ALMOST_ALL = 0.995  # would be rounded to 100
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words.frequencies import attack_label, capital, interval, people, percent
-from reidrisk.present.words.register import reads, table
+from reidrisk.present.words import attack_label, capital, interval, people, percent, reads, table
 
 if TYPE_CHECKING:
     from reidrisk.audit import Gate

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.present.words.frequencies import clause, joined, percent
-from reidrisk.present.words.register import reads, says, sentence, table
+from reidrisk.present.words import clause, joined, percent, reads, says, sentence, table
 from reidrisk.present.words.release import kinds
 
 if TYPE_CHECKING:

@@ -16,6 +16,9 @@ from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, capital, in_words, joined, percent
 
+__all__ = ["CHECK", "Assumed", "assumed", "codes", "filled", "reading", "reads", "say", "says", "sentence"]
+__all__ += ["table", "texts"]
+
 _NOTES: dict[str, Callable[[Note, Terms], str | Assumed]] = {}
 _RESULTS: dict[str, Callable[[Any, Terms], str]] = {}
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reidrisk.present.words.frequencies import attack_label, joined, percent
-from reidrisk.present.words.register import reads
+from reidrisk.present.words import attack_label, joined, percent, reads
 
 if TYPE_CHECKING:
     from reidrisk.present.terms import Terms

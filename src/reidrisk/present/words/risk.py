@@ -2,8 +2,7 @@
 
 from reidrisk.base import Difference, Note, Risk
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import about_in_words, in_words, people, range_in_words
-from reidrisk.present.words.register import Assumed, reads, says, table
+from reidrisk.present.words import Assumed, about_in_words, in_words, people, range_in_words, reads, says, table
 
 ORIGINS = table("origins")
 

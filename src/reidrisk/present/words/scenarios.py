@@ -2,8 +2,7 @@
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words.frequencies import joined, percent
-from reidrisk.present.words.register import Assumed, says, table
+from reidrisk.present.words import Assumed, joined, percent, says, table
 
 _LACKING = table("lacking")
 

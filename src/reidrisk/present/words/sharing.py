@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.present import Sentence, Terms
+from reidrisk.present.words import in_words, range_in_words, reads, table
 from reidrisk.present.words.bandits import strategy_label
-from reidrisk.present.words.frequencies import in_words, range_in_words
-from reidrisk.present.words.register import reads, table
 
 if TYPE_CHECKING:
     from reidrisk.bandits import AdversaryResult

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import percent
-from reidrisk.present.words.register import reads
+from reidrisk.present.words import percent, reads
 
 if TYPE_CHECKING:
     from reidrisk.topics.histories.replay import Replay

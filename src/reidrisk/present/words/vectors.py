@@ -2,8 +2,7 @@
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, in_words, joined, percent
-from reidrisk.present.words.register import Assumed, says
+from reidrisk.present.words import Assumed, attack_label, in_words, joined, percent, says
 
 
 @says("rank-curve")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base import Note, Risk
 from reidrisk.present import Sentence, Terms
-from reidrisk.present.words.frequencies import attack_label, capital, in_words, range_in_words
-from reidrisk.present.words.register import reads
+from reidrisk.present.words import attack_label, capital, in_words, range_in_words, reads
 from reidrisk.present.words.scenarios import known_facts
 
 if TYPE_CHECKING:

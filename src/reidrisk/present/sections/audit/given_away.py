@@ -4,9 +4,7 @@ from reidrisk.audit import AuditResult
 from reidrisk.measure import Attribution, Part
 from reidrisk.present import Cell, Section, Table, Terms
 from reidrisk.present.sections.written import written
-from reidrisk.present.words import sentence
-from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
-from reidrisk.present.words.register import table
+from reidrisk.present.words import capital, in_words, percent, sentence, table, two_digits
 
 _RARITY = table("held-by")
 _NONE = ("nothing-to-take-apart", "parts-left-out")  # why it was not measured

@@ -10,9 +10,8 @@ from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present import Figure, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
+from reidrisk.present.words import attack_label, filled, in_words, joined, people, rate_cells, table, with_interval
 from reidrisk.present.words.gate import periods_used
-from reidrisk.present.words.register import filled, table
 
 _FAR = 16  # times as many periods as the fewest, from which on an axis has them by their ratio
 _SEEN = {"epochs": "observed", "items": "compared", "facts": "known", "columns": "compared", "dimensions": ""}

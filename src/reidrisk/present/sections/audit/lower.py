@@ -8,8 +8,7 @@ from reidrisk.base.notes import Note
 from reidrisk.mitigations import Tried, WhatIf
 from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
-from reidrisk.present.words import changes, sentence
-from reidrisk.present.words.frequencies import capital, in_words, interval, percent, two_digits
+from reidrisk.present.words import capital, changes, in_words, interval, percent, sentence, two_digits
 
 _NONE = ("no-change-fits", "changes-left-out")  # why no change was tried
 

@@ -3,8 +3,7 @@
 from reidrisk.audit import AuditResult
 from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.written import written
-from reidrisk.present.words import sentence
-from reidrisk.present.words.frequencies import about_in_words, rate_cells
+from reidrisk.present.words import about_in_words, rate_cells, sentence
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:

@@ -9,8 +9,7 @@ from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import text, written
-from reidrisk.present.words.frequencies import a, in_words, people, rate_cells
-from reidrisk.present.words.register import table
+from reidrisk.present.words import a, in_words, people, rate_cells, table
 
 PUBLISHED = (
     ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),

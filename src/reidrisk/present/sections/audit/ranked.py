@@ -8,8 +8,7 @@ from reidrisk.base.notes import Note
 from reidrisk.present import Figure, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.words.frequencies import attack_label, in_words
-from reidrisk.present.words.register import assumed
+from reidrisk.present.words import assumed, attack_label, in_words
 
 _TITLE = "Among the first candidates"
 

@@ -5,10 +5,9 @@ from pathlib import PurePath
 from reidrisk.audit import AuditResult
 from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms, plural
+from reidrisk.present.words import attack_label, in_words, interval, joined, people, sentence
 from reidrisk.present.words.audit import not_run
-from reidrisk.present.words.frequencies import attack_label, in_words, interval, joined, people
 from reidrisk.present.words.gate import in_frequencies, periods_used
-from reidrisk.present.words.register import sentence
 
 _FEW = 0.01  # a rate whose whole interval lies below this is called low: fewer than 1 in 100
 

@@ -6,8 +6,7 @@ from functools import partial
 from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.release import charts
 from reidrisk.present.sections.written import written
-from reidrisk.present.words import reading
-from reidrisk.present.words.frequencies import attack_label
+from reidrisk.present.words import attack_label, reading
 from reidrisk.present.words.release import kinds, share
 from reidrisk.release import InternalValidation, Validation
 from reidrisk.release.validate.errors import ErrorSummary

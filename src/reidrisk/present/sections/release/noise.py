@@ -9,8 +9,7 @@ from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.basis import statement
 from reidrisk.present.sections.release import charts
 from reidrisk.present.sections.written import written
-from reidrisk.present.words import reading
-from reidrisk.present.words.frequencies import percent
+from reidrisk.present.words import percent, reading
 from reidrisk.release import Validation
 
 
