@@ -1,5 +1,7 @@
 """Options that are numbers, checked in one place: one line says which, what was given, and what is allowed."""
 
+import string
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -81,10 +83,8 @@ def of_class(what: str, value: object, kind: type | tuple[type, ...], example: s
         raise DataError(f"{what} must be {example}, not {type(value).__name__}")
 
 
-_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-
-
-_BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "": 1}
+_BYTES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
+_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
 def size(name: str, value: Any) -> int:
@@ -93,12 +93,7 @@ def size(name: str, value: Any) -> int:
     >>> size("memory", "4GB"), size("memory", 1_000)
     (4000000000, 1000)
     """
-    text = str(value).strip().lower()
-    number = text.rstrip("bkmgt ")
-    try:
-        return int(float(number) * _BYTES[text[len(number) :].strip()])
-    except (KeyError, ValueError, OverflowError) as error:
-        raise OptionError(f"{name} takes a size such as 4GB or 500MB, not {value!r}") from error
+    return int(_in_units(value, _BYTES, f"{name} takes a size such as 4GB or 500MB"))
 
 
 def seconds(name: str, value: Any) -> float:
@@ -107,13 +102,15 @@ def seconds(name: str, value: Any) -> float:
     >>> seconds("budget", "60s"), seconds("budget", "5min"), seconds("budget", 90)
     (60.0, 300.0, 90.0)
     """
+    return _in_units(value, _SECONDS, f"{name} takes a time such as 60s or 5min")
+
+
+def _in_units(value: Any, units: Mapping[str, float], wanted: str) -> float:
     if is_number(value):
         return float(value)
-    number = value.strip() if isinstance(value, str) else ""
-    unit = ""
-    while number and number[-1].isalpha():
-        number, unit = number[:-1], number[-1] + unit
+    text = str(value).strip().lower()
+    number = text.rstrip(f"{string.ascii_lowercase} ")
     try:
-        return float(number) * _UNITS[unit.lower()]
+        return float(number) * units[text[len(number) :].strip()]
     except (KeyError, ValueError) as error:
-        raise OptionError(f"{name} takes a time such as 60s or 5min, not {value!r}") from error
+        raise OptionError(f"{wanted}, not {value!r}") from error

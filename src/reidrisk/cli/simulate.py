@@ -100,21 +100,14 @@ def topics(
             io.write_traces(traces, file)
     notes = [*found.notes, _PRESENCE[presence], *([Note("one-caller")] if by_the_specification else [])]
     said = {"notes": [note.to_dict() for note in notes], "assumptions": [words.sentence(note) for note in notes]}
-    inputs = {"histories": histories, "override_list": override_list, "taxonomy": taxonomy, "model": model}
-    inputs |= {"utility_buckets": utility_buckets}
+    files_read = ("histories", "override_list", "taxonomy", "model", "utility_buckets")
+    asked = ("top_k", "noise", "presence", "by_the_specification", "invalid_hosts", "sort")
+    parameters = {name: context.params[name] and str(context.params[name]) for name in files_read}
+    parameters |= {"n_topics": len(tree), **{name: context.params[name] for name in asked}}
+    parameters |= {"window": shown if presence == "visits" else None}
+    parameters |= {"noise_rule": rule if by_the_specification else None}
     document: dict[str, Any] = {
-        "parameters": {
-            **{name: None if path is None else str(path) for name, path in inputs.items()},
-            "n_topics": len(tree),
-            "top_k": top_k,
-            "noise": noise,
-            "presence": presence,
-            "window": shown if presence == "visits" else None,
-            "by_the_specification": by_the_specification,
-            "noise_rule": rule if by_the_specification else None,
-            "invalid_hosts": invalid_hosts,
-            "sort": sort,
-        },
+        "parameters": parameters,
         "seed": seed,
         "observers": [
             {"site": site, "file": str(file), "missing_share": float((~traces.observed).mean())}

@@ -111,7 +111,23 @@ def read_truth(path: PathLike, pair: Pair[Any]) -> Ints:
     >>> read_pair(folder / "a.csv", folder / "b.csv", truth=folder / "pairs.csv").truth.tolist()
     [1, 0, -1]
     """
-    return true_rows(path, pair.targets, pair.queries)
+    targets, queries = pair.targets, pair.queries
+    if targets.users is None or queries.users is None:
+        raise TruthError(f"{path}: true pairs name users, and the two tables do not; give both a column 'user'")
+    sides = {"query": queries.users, "target": targets.users}
+    table = open_table(path)
+    require_columns(table, list(sides), "true pairs")
+    table = typed(table, ids=[column for column, known in sides.items() if not is_text(known)])
+    (stating, query_rows), (named, target_rows) = (_found(table, column, known) for column, known in sides.items())
+    if not stating.all():
+        where = cell(table.name, int(np.argmin(stating)), "query")
+        raise TruthError(f"{where} has no user id; every pair names its query")
+    if twice := first_repeat(query_rows):
+        same = f"rows {twice[0] + 1} and {twice[1] + 1} are of the same query"
+        raise TruthError(f"{table.name}: {same}; give every query one target")
+    truth = np.full(len(queries), -1, dtype=np.int64)
+    truth[query_rows[named]] = target_rows
+    return truth
 
 
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:
@@ -208,26 +224,6 @@ def _why_unmatched(is_named: bool, names: tuple[str, str], sizes: tuple[int, int
         return f"no user of {a} ({sizes[0]:,}) is in {b} ({sizes[1]:,}); {pairs}"
     differ = f"{alone[0]:,} users of {a} are not in {b} and {alone[1]:,} of {b} not in {a}"
     return f"{differ}; --allow-unmatched keeps them: such a target is a distractor, any link of such a query is wrong"
-
-
-def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) -> Ints:
-    """Return the row of the target of each query, -1 = not among the targets, as a file of true pairs says."""
-    if targets.users is None or queries.users is None:
-        raise TruthError(f"{path}: true pairs name users, and the two tables do not; give both a column 'user'")
-    sides = {"query": queries.users, "target": targets.users}
-    table = open_table(path)
-    require_columns(table, list(sides), "true pairs")
-    table = typed(table, ids=[column for column, known in sides.items() if not is_text(known)])
-    (stating, query_rows), (named, target_rows) = (_found(table, column, known) for column, known in sides.items())
-    if not stating.all():
-        where = cell(table.name, int(np.argmin(stating)), "query")
-        raise TruthError(f"{where} has no user id; every pair names its query")
-    if twice := first_repeat(query_rows):
-        same = f"rows {twice[0] + 1} and {twice[1] + 1} are of the same query"
-        raise TruthError(f"{table.name}: {same}; give every query one target")
-    truth = np.full(len(queries), -1, dtype=np.int64)
-    truth[query_rows[named]] = target_rows
-    return truth
 
 
 def _found(table: Table, column: str, known: UserIds) -> tuple[Bools, Ints]:

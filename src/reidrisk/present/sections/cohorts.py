@@ -21,19 +21,7 @@ _SHOWN = (0.025, 0.05, 0.1, 0.15, 0.2)  # thresholds in the table; the first thr
 def counts(audit: CohortAudit, terms: Terms) -> Section:
     """Return the three counts with what they mean, the sizes, and how far the categories reach."""
     found = audit.summary
-    rows = (
-        ("sensitive", f"{found.sensitive:,}", f"a category is more than {points(found.t)} points above the population"),
-        (
-            "statistically significant",
-            f"{found.beyond_chance:,}",
-            f"the true gap exceeds {points(found.t)} points, at a false discovery rate of {percent(found.fdr)}",
-        ),
-        (
-            "significant after Bonferroni",
-            f"{found.beyond_doubt:,}",
-            f"with a probability of {percent(found.level)} not one of these is wrong",
-        ),
-    )
+    rows = text("cohorts.meaning.rows", terms, {"found": found, "t": points(found.t)})
     sizes = {"users": known(found, "n_users"), "without": known(found, "n_without"), "k": known(found, "k")}
     said = text("cohorts.counts.see", terms, sizes)
     see = (*said, *coverage(audit), rare(audit.below_five_percent))

@@ -9,19 +9,9 @@ from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import text, written
-from reidrisk.present.words import a, in_words, people, rate_cells, table
+from reidrisk.present.words import a, in_words, people, rate_cells, table, texts
 
-PUBLISHED = (
-    ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),
-    (
-        *("real users", "below", 0.01, 10_000_000, 4),
-        "Dick et al., Differentially private synthetic data release for Topics API outputs, Section 6.1.3",
-    ),
-    (
-        *("simulated users", "about", 0.25, 1_000, 30),
-        "Jha et al., Re-identification attacks against the Topics API, Section 6.1; another attack did better there",
-    ),
-)
+PUBLISHED = texts("choices")["published"]["figures"]
 """Figures for the Topics API as printed: whose, how exact, rate, people, weeks, source."""
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from reidrisk.present import Section, Table, Terms
 from reidrisk.present.sections.release import charts
-from reidrisk.present.sections.written import written
+from reidrisk.present.sections.written import text, written
 from reidrisk.present.words import attack_label, reading
 from reidrisk.present.words.release import kinds, share
 from reidrisk.release import InternalValidation, Validation
@@ -16,20 +16,12 @@ from reidrisk.release.validate.public import ALONE
 def by_kind(result: Validation, terms: Terms) -> Section:
     """Return the errors of each kind of statistic."""
     rows = [s for s in result.public.summaries if s.kind == "all" or s.what != ALONE]
-    return Section("Errors by kind of statistic", table=error_table(rows, terms), console=True, name="errors")
+    title: str = text("release.errors.title", terms)
+    return Section(title, table=error_table(rows, terms), console=True, name="errors")
 
 
 def error_table(summaries: Iterable[ErrorSummary], terms: Terms) -> Table:
     """Return errors, one row for each of the summaries."""
-    columns = (
-        "of",
-        "statistics",
-        "number",
-        "off by 0.1 points at most",
-        "at least 0.01 %",
-        "of those, off by a fifth at most",
-        "median error",
-    )
     rows = tuple(
         (
             s.what,
@@ -42,7 +34,7 @@ def error_table(summaries: Iterable[ErrorSummary], terms: Terms) -> Table:
         )
         for s in summaries
     )
-    return Table(columns, rows, (2, 3, 4, 5, 6))
+    return Table(text("release.errors.columns", terms), rows, (2, 3, 4, 5, 6))
 
 
 def absolute(result: Validation, terms: Terms) -> Section:
