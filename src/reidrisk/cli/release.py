@@ -86,7 +86,7 @@ def fit(
     with output.progress_bar() as say:
         try:
             how = spec.model_dump(include={"steps", "learning_rate", "device"})
-            kept = {"checkpoint": checkpoint, "keep_checkpoint": True, "progress": say}
+            kept: dict[str, Any] = {"checkpoint": checkpoint, "keep_checkpoint": True, "progress": say}
             model = api.fit_mixture(targets, spec.types, spec.epochs, spec.seed, **how, **kept)
         except KeyboardInterrupt:
             if checkpoint is not None and checkpoint.exists():
