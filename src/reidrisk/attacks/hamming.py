@@ -164,9 +164,7 @@ def _together(pairs: Pairs, n_tokens: int, top_k: int, noise: float) -> Floats:
     else:
         found = np.asarray(pairs, dtype=np.float64)
     if found.shape != (n_tokens, n_tokens):
-        raise OptionError(
-            f"pairs must have shape ({n_tokens}, {n_tokens}), a row and column a token, not {found.shape}"
-        )
+        raise OptionError(f"pairs must be ({n_tokens}, {n_tokens}), a row and a column per token, not {found.shape}")
     if not np.isfinite(found).all() or found.min() < 0.0 or found.max() > 1.0:
         raise OptionError("pairs must be probabilities in [0, 1]")
     if not np.allclose(found, found.T, atol=1e-9):

@@ -47,9 +47,7 @@ def other_counts(asked: Iterable[int], n_epochs: int) -> tuple[int, ...]:
 def _as_text(path: str | None) -> str | None:
     """Refuse a name that is no text: the result would be written, and not read again."""
     if path is not None and any("\ud800" <= letter <= "\udfff" for letter in path):
-        raise OptionError(
-            f"{printable(path)}: the name is not UTF-8 text, which a result could not hold; rename the file"
-        )
+        raise OptionError(f"{printable(path)}: the name is not UTF-8 text, which no result can hold; rename the file")
     return path
 
 
@@ -160,9 +158,8 @@ class AuditSpec(Spec):
     @field_validator("attacks", mode="before")
     @classmethod
     def _registered(cls, values: Any) -> Any:
-        known = list(
-            dict.fromkeys(entry.name for kind in (Traces, Bags, Attributes, Vectors) for entry in nameable(kind))
-        )
+        kinds = (Traces, Bags, Attributes, Vectors)
+        known = list(dict.fromkeys(entry.name for kind in kinds for entry in nameable(kind)))
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"

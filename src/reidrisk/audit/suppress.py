@@ -66,9 +66,7 @@ def suppress(result: AuditResult) -> AuditResult:
         n_choosy=result.n_choosy if shown else 0,
         truth_doubt=None if result.truth_doubt is None else _doubt(result.truth_doubt, least),
         notes=notes,
-        risks=tuple(
-            replace(risk, notes=tuple(note_of_few(note, least) for note in risk.notes)) for risk in result.risks
-        ),
+        risks=tuple(replace(one, notes=tuple(note_of_few(note, least) for note in one.notes)) for one in result.risks),
     )
 
 

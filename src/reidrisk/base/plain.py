@@ -105,9 +105,8 @@ def _tuple(inner: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     hints = [inner[0]] * len(entries) if inner[1:] == (...,) else list(inner)
     if len(hints) != len(entries):
         _refuse(where, f"a list of {len(hints)}", value)
-    return tuple(
-        rebuilt(hint, entry, f"{where}[{i}]") for i, (hint, entry) in enumerate(zip(hints, entries, strict=True))
-    )
+    numbered = enumerate(zip(hints, entries, strict=True))
+    return tuple(rebuilt(hint, entry, f"{where}[{i}]") for i, (hint, entry) in numbered)
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:

@@ -44,9 +44,8 @@ def block_of(first: int, size: int = BLOCK) -> int:
     2
     """
     if whole("first", first, least=0) % size:
-        raise OptionError(
-            f"first must begin a block of {size:,} users, such as {size * (first // size):,}, not {first:,}"
-        )
+        begins = size * (first // size)
+        raise OptionError(f"first must begin a block of {size:,} users, such as {begins:,}, not {first:,}")
     return first // size
 
 

@@ -41,9 +41,7 @@ class WithAttacks(typer.core.TyperCommand):
 
 def audit(
     context: typer.Context,
-    targets: Path | None = argument(
-        None, "A table as it was exported: CSV, JSON lines, Parquet, Arrow, NPY, NPZ or .xlsx."
-    ),
+    targets: Path | None = argument(None, "A table as exported: CSV, JSON lines, Parquet, Arrow, NPY, NPZ or .xlsx."),
     queries: Path | None = argument(None, "A second table, whose people are looked for in the first."),
     out: Out = None,
     result: ResultOut = None,
@@ -52,9 +50,7 @@ def audit(
     item: list[str] | None = option(None, "Column of what people did, or a pattern; repeatable. Default: guessed."),
     channels: bool = option(False, "Keep several --item columns apart instead of joining them.", "--channels"),
     amount: str | None = option(None, "Column of whole amounts, or 'none'. Default: guessed."),
-    every: str | None = option(
-        None, "Compare two logs by day, week, month or a number of units of time. Default: chosen."
-    ),
+    every: str | None = option(None, "Compare two logs by day, week, month or a number of units. Default: chosen."),
     columns: str | None = option(None, "Names of a file without a header; or attributes: age=number,postcode=prefix."),
     grid: str | None = option(None, "Make cells of this width of coordinates, such as 500m."),
     delimiter: str | None = option(None, "What separates cells: ';', tab, blanks. Default: found."),
@@ -71,9 +67,7 @@ def audit(
     layout: str | None = option(None, "'log', 'people', 'lists', 'vectors', 'wide' or 'long'; default: recognised."),
     allow_unmatched: bool = option(False, "Keep people who are in one table only.", "--allow-unmatched"),
     attack: list[str] | None = option(None, "Attack to run; repeatable."),
-    epochs: str | None = option(
-        None, "Numbers of epochs to look at, such as 1,2,4,8; default: powers of two, and all."
-    ),
+    epochs: str | None = option(None, "Numbers of epochs to look at, such as 1,2,4,8; default: powers of 2, and all."),
     sample: int | None = option(None, "Number of records to score, drawn at random."),
     everyone: bool = option(False, "Score every record, however long it takes.", "--everyone"),
     budget: str = option(60.0, "Reference seconds for all attacks (60s, 5min): records are sampled to fit."),
@@ -107,20 +101,14 @@ def audit(
     engine: str = option("local", "Where to search: 'local', 'duckdb' or 'spark'. No engine changes an answer."),
     memory: str = option("4GB", "Memory that DuckDB may use, such as 4GB."),
     spill: Path | None = option(None, "Folder for what does not fit in memory; it is emptied again."),
-    resume: Path | None = option(
-        None, "Folder for finished parts of a long audit: run it again, and it goes on there."
-    ),
+    resume: Path | None = option(None, "Folder for finished parts of a long audit: run again, it goes on there."),
     people: Path | None = option(None, "Write what joins found of every person to this folder, by row, as Parquet."),
-    estimate: bool = option(
-        False, "Say what an audit of stored tables will take, from timed parts, and stop.", "--estimate"
-    ),
+    estimate: bool = option(False, "Say what an audit of stored tables will take, and stop.", "--estimate"),
     master: str | None = option(None, "Spark master, such as spark://host:7077; default: the cores of this machine."),
     fingerprint_key: Path | None = option(
         None, "File with a secret key of your own; the result then holds keyed sums of the tables."
     ),
-    plain_sums: bool = option(
-        False, "Put plain SHA-256 sums of the tables into the result; small ones leak.", "--plain-sums"
-    ),
+    plain_sums: bool = option(False, "Put plain SHA-256 sums into the result; small tables leak.", "--plain-sums"),
     spec: Path | None = option(
         None,
         "Run a saved audit again (JSON); beside it only --out, --result, --json, --engine and its options, "

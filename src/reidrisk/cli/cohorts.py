@@ -21,9 +21,7 @@ def assign(
     visits: Path = argument(..., "Visits: a table with the columns user and host (or token)."),
     out: Path = option(..., "Write the cohorts here: user, cohort; with weeks, one column per week."),
     table: Path | None = option(None, "Chrome's table of cohorts (SortingLshClusters)."),
-    min_size: int | None = option(
-        None, "Fit a table to these users: the least a cohort may have. Not for a private audit."
-    ),
+    min_size: int | None = option(None, "Fit a table: the least users a cohort may have. Not for a private audit."),
     min_domains: int = option(7, "Users with fewer distinct domains have no cohort."),
     registrable: bool = option(False, "Turn hosts into registrable domains first, as Chrome did.", "--registrable"),
     invalid_hosts: str = option("refuse", "With it: 'refuse' what has no registrable domain, or 'drop' it."),

@@ -21,9 +21,7 @@ def demo(
     seed: int = option(0, "Seed of every random draw."),
     out: Out = None,
     result: ResultOut = None,
-    write_example: Path | None = option(
-        None, "Only write two small tables into this folder, and what to try with them."
-    ),
+    write_example: Path | None = option(None, "Only write two small tables into this folder, and what to try next."),
     as_json: Json = False,
 ) -> None:
     """Audit two sites over the published population; no data needed."""

@@ -69,9 +69,7 @@ def fit(
     context: typer.Context,
     stats: Path = argument(..., "Folder of statistics, from `reidrisk release measure`."),
     out: Path = option(..., "Write the model here (safetensors, or .json as published)."),
-    checkpoint: Path | None = option(
-        None, "File to continue from, written every minute and when stopped, removed at the end."
-    ),
+    checkpoint: Path | None = option(None, "File to continue from, written every minute, removed at the end."),
     as_json: Json = False,
     **options: Any,
 ) -> None:

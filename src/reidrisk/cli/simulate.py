@@ -38,14 +38,10 @@ def topics(
     every_epoch: bool = option(False, "Keep only users with a visit in every epoch.", "--every-epoch"),
     top_k: int = option(5, "Topics a browser holds for an epoch."),
     noise: float = option(0.05, "Probability that a random topic is shown instead."),
-    presence: str = option(
-        "always", "When an observer meets a user: 'always', when 'active', or on 'visits' to its site."
-    ),
+    presence: str = option("always", "When an observer meets a user: 'always', when 'active', or on 'visits' there."),
     window: int | None = option(None, "Epochs that one visit shows, with --presence visits; default: 3."),
     by_the_specification: bool = option(False, "One browser a user, step by step; slower.", "--by-the-specification"),
-    noise_rule: str | None = option(
-        None, "With it: show noise where the topic was 'observed' (default), or always ('original')."
-    ),
+    noise_rule: str | None = option(None, "With it: noise where the topic was 'observed' (default), or 'original'."),
     now: str | None = option(None, "Refuse visits after this time; default: the clock."),
     sort: bool = option(False, "Put visits in order instead of refusing disorder.", "--sort"),
     invalid_hosts: str = option("refuse", "'refuse' what is not a host, or 'count' it."),

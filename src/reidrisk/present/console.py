@@ -52,9 +52,8 @@ def _table(data: Table) -> Any:
     from rich.table import Column
     from rich.table import Table as Drawn
 
-    drawn = Drawn(
-        *(Column(harmless(name)) for name in data.columns), title=harmless(data.caption) if data.caption else None
-    )
+    title = harmless(data.caption) if data.caption else None
+    drawn = Drawn(*(Column(harmless(name)) for name in data.columns), title=title)
     for number in data.numbers:
         drawn.columns[number].justify = "right"
     for row in data.rows:

@@ -89,9 +89,8 @@ class Classification:
         starts = np.concatenate([[0], np.cumsum(sizes[codes])])
         first = np.concatenate([[0], np.cumsum(sizes)])[codes]
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes[codes])
-        held = (status[codes], flat[np.repeat(first, sizes[codes]) + within], starts)
-        arrays: list[Any] = [frozen(array) for array in held]
-        return cls(taxonomy, *arrays, _coverage(status[codes], source[codes]), _coverage(status, source))
+        listed, tokens, starts = map(frozen, (status[codes], flat[np.repeat(first, sizes[codes]) + within], starts))
+        return cls(taxonomy, listed, tokens, starts, _coverage(listed, source[codes]), _coverage(status, source))
 
     def __len__(self) -> int:
         return len(self.status)

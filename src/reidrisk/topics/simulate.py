@@ -141,9 +141,8 @@ def _visits(visits: ArrayLike, n: int, r: int, seed: int, site: str) -> Bools:
             drawn[start:stop] = stream(seed, f"visits to {site}", block).random((stop - start, r)) < chance
         return drawn
     if given.dtype.kind != "b" or given.shape != (n, r):
-        raise DataError(
-            f"visits has shape {given.shape} and type {given.dtype}; give one bool per user and epoch, {(n, r)}"
-        )
+        wanted = f"give one bool per user and epoch, {(n, r)}"
+        raise DataError(f"visits has shape {given.shape} and type {given.dtype}; {wanted}")
     return given
 
 

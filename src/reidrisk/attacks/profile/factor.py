@@ -72,9 +72,8 @@ class Known:
         holds, alone = holds[layout.order], self.alone[layout.order]
         packed = max(np.abs(holds).max(initial=0), np.abs(alone).max(initial=0)) < SAFE
         by_group = grouped(holds, packed, MIDDLE if packed else 0)
-        return sweep.Targets(
-            layout, by_group, alone.astype(np.int32 if packed else np.int64), kinds, tables.per_pair, packed
-        )
+        alone = alone.astype(np.int32 if packed else np.int64)
+        return sweep.Targets(layout, by_group, alone, kinds, tables.per_pair, packed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +176,8 @@ class BayesFactor(ByBlocks):
             # Where nothing scores better than a target that tells nothing, all are counted relative to that.
             moved = score > best.score
             if per_nat is not None and moved.any():
-                added[moved] = search(
-                    known, asked[0].take(np.flatnonzero(moved)), asked[1][moved], per_nat, score[moved]
-                )[1]
+                again = asked[0].take(np.flatnonzero(moved)), asked[1][moved]
+                added[moved] = search(known, *again, per_nat, score[moved])[1]
             total[rows] += added
 
         self._by_rung(work, elsewhere, targets, queries)

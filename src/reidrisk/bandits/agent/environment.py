@@ -38,9 +38,8 @@ class LatentBandit:
         if not np.isfinite(means).all():
             raise DataError("mean rewards must be finite numbers")
         if not _LEAST_SIGMA <= self.sigma <= _MOST_SIGMA:
-            raise OptionError(
-                f"sigma must be a number above 0, {_LEAST_SIGMA:g} to {_MOST_SIGMA:g}, not {self.sigma!r}"
-            )
+            allowed = f"a number above 0, {_LEAST_SIGMA:g} to {_MOST_SIGMA:g}"
+            raise OptionError(f"sigma must be {allowed}, not {self.sigma!r}")
         object.__setattr__(self, "transitions", matrices)
         object.__setattr__(self, "means", means)
 

@@ -38,9 +38,8 @@ class Shared:
         """Return the true records as an array, or refuse those of which this cannot have been made."""
         array = checked_records(records, least=2)
         if array.shape != self.records.shape:
-            raise DataError(
-                f"records have shape {array.shape}, what was shared {self.records.shape}; both must be the same"
-            )
+            shared = f"what was shared {self.records.shape}"
+            raise DataError(f"records have shape {array.shape}, {shared}; both must be the same")
         return array
 
     def __repr__(self) -> str:

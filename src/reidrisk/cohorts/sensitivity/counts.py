@@ -82,11 +82,9 @@ def count_visits(
     for start, stop, part in _csr_blocks(visited, assigned.size):
         wrong = ~(part.data >= 0)  # catches NaN too
         if wrong.any():
-            entry = int(np.argmax(wrong))
-            user = start + int(np.searchsorted(part.indptr, entry, side="right")) - 1
-            raise DataError(
-                f"visited of user {user}, category {part.indices[entry]} is {part.data[entry]}; give 0 or 1"
-            )
+            at = int(np.argmax(wrong))
+            user = start + int(np.searchsorted(part.indptr, at, side="right")) - 1
+            raise DataError(f"visited of user {user}, category {part.indices[at]} is {part.data[at]}; give 0 or 1")
         count_once(part.indptr, part.indices, part.data, rows[start:stop], start, seen, table)
     population = table.sum(axis=0, dtype=np.int64)
     sizes = np.bincount(rows, minlength=cohorts.size).astype(np.int64)

@@ -69,6 +69,7 @@ def gap_chart(audit: CohortAudit, narrow: bool = False) -> Any:
     # There are no half cohorts: a few have a tick each.
     ticks: dict[str, Any] = {"values": list(range(most + 1))} if most <= 4 else {"tickCount": 4}
     heights = alt.Scale(domain=[0, most * 1.1])
+    sides = alt.Scale(domain=["within", "above"], range=[_SAFE, _SENSITIVE])
     y = alt.Y("cohorts:Q", title=None, axis=alt.Axis(format=",d", **ticks), scale=heights)
     bars = (
         alt.Chart(alt.Data(values=rows))
@@ -78,9 +79,7 @@ def gap_chart(audit: CohortAudit, narrow: bool = False) -> Any:
             x2=alt.X2("high:Q"),
             y=y,
             y2=alt.Y2("none:Q"),
-            color=alt.Color(
-                "side:N", legend=None, scale=alt.Scale(domain=["within", "above"], range=[_SAFE, _SENSITIVE])
-            ),
+            color=alt.Color("side:N", legend=None, scale=sides),
             tooltip=[alt.Tooltip("text:N", title="gap"), alt.Tooltip("cohorts:Q", title="cohorts", format=",d")],
         )
     )

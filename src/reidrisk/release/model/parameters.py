@@ -97,9 +97,7 @@ def read_parameters(
     if statement is None:
         if known is None:
             advice = "fit it again, or say it in Python: read_parameters(path, statement=...)"
-            raise FormatError(
-                f"{path}: nothing says what protects people: there is no {stated.name} beside it; {advice}"
-            )
+            raise FormatError(f"{path}: nothing says what protects people: {stated.name} is not beside it; {advice}")
         statement = PrivacyStatement.from_document(str(stated), known.get("privacy"))
     labels, report = (None, None) if known is None else (known.get("labels"), known.get("fit"))
     try:

@@ -228,9 +228,7 @@ def verdict(inside: Floats, outside: Floats, promised: float) -> dict[str, Any]:
 def curve(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
     """Return rates of false alarms and of detections over all thresholds, at most :data:`_POINTS` of them."""
     thresholds = np.quantile(np.concatenate([inside, outside]), np.linspace(0.0, 1.0, _POINTS)[::-1])
-    alarms, detections = (
-        1.0 - np.searchsorted(np.sort(v), thresholds, side="left") / len(v) for v in (outside, inside)
-    )
+    alarms, detections = (1.0 - np.searchsorted(np.sort(v), thresholds) / len(v) for v in (outside, inside))
     return np.concatenate([[0.0], alarms]), np.concatenate([[0.0], detections])
 
 

@@ -105,8 +105,8 @@ def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, 
     order = np.lexsort((time, of_user)) if sort else np.argsort(of_user, kind="stable")
     if not sort:
         _refuse_disorder(table.name, timestamp, of_user, time, order)
-    visits: list[Any] = [frozen(each) for each in (of_user[order], time[order] // _SECOND, of_host[order])]
-    return Histories(table.name, users, *visits, tuple(hosts))
+    of_user, time, of_host = map(frozen, (of_user[order], time[order] // _SECOND, of_host[order]))
+    return Histories(table.name, users, of_user, time, of_host, tuple(hosts))
 
 
 def _require(table: Table, columns: Iterable[str]) -> None:

@@ -46,9 +46,8 @@ def untold(result: AuditResult, terms: Terms) -> Section:
 def methods(result: AuditResult, terms: Terms) -> Section:
     """Return the attacks, where the bounds are proven, and how to run the audit again."""
     attacks = tuple((attack_label(name), terms.spoken(text)) for name, text in result.descriptions.items())
-    proofs = dict.fromkeys(
-        (name_of(bound, terms), terms.spoken(bound.reference)) for bound in result.bounds if bound.reference
-    )
+    proven = (bound for bound in result.bounds if bound.reference)
+    proofs = dict.fromkeys((name_of(bound, terms), terms.spoken(bound.reference)) for bound in proven)
     level = float(result.spec.get("level", 0.95))
     carey = "carey is Carey et al., Measuring re-identification risk."
     bounds = Section("The bounds", table=Table(("bound", "reference"), tuple(proofs)), caution=carey)

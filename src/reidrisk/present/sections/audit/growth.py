@@ -43,9 +43,8 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     scale = _scale(drawn)
     counts = sorted({point.x for line in drawn for point in line.points})
     if len(counts) == 1:
-        seen = (
-            f"{terms.many('period', result.risks[0].n_epochs if result.risks else int(counts[0]))} {_SEEN[terms.axis]}"
-        )
+        n = result.risks[0].n_epochs if result.risks else int(counts[0])
+        seen = f"{terms.many('period', n)} {_SEEN[terms.axis]}"
         return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly, {seen}".strip(), narrow)
     # 1, 2, 4, … lie at equal distances where they would otherwise lie over each other.
     names = {counts[-1]: "all"} if terms.whole else {}
