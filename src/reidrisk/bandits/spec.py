@@ -128,7 +128,7 @@ class TradeoffSpec(Spec):
     clusters: int | None = Field(
         default=None, description="Number of clusters, also twice and three times as many; default: one per 5 users."
     )
-    noise: Literal["laplace", "svd"] = Field("laplace", description="'laplace' or 'svd', on top of each strategy.")
+    noise: Literal["laplace", "svd"] = Field(default="laplace", description="'laplace' or 'svd', on each strategy.")
     amounts: Annotated[tuple[float, ...] | None, _several(float)] = None
     n_aux: int | None = Field(default=None, description="Cells the attacker knows; default: 91, or all but 2.")
     alpha: float | None = Field(default=None, description="Cells that differ by less agree; default: 0.001, or finer.")
