@@ -16,7 +16,7 @@ def estimated(spec: Any, engine: Any, asked: bool, as_json: bool) -> bool:
         return False
     from reidrisk.audit.spec import Tables
     from reidrisk.audit.stored import estimate as timing
-    from reidrisk.audit.stored.opening import for_engine
+    from reidrisk.audit.stored.opening import IN_MEMORY, for_engine
     from reidrisk.search.engines.relational import Relational
 
     inputs = spec.inputs
@@ -26,7 +26,11 @@ def estimated(spec: Any, engine: Any, asked: bool, as_json: bool) -> bool:
             what = "--estimate is for folders, tables or files of more than two million rows"
             raise OptionError(f"{what}, with --engine duckdb or spark; others tell as they go")
         return False
-    if not asked and timing.n_rows_of(inputs, engine) < timing.LONG:
+    n_rows = timing.n_rows_of(inputs, engine)
+    if asked and n_rows <= IN_MEMORY:
+        what = f"{n_rows:,} rows are fetched and audited in memory, within about the time of --budget"
+        raise OptionError(f"{what}; just run it")
+    if not asked and n_rows < timing.LONG:
         return False
     with output.progress_bar() as progress:
         found = timing.estimate(spec, engine, progress)
@@ -45,7 +49,8 @@ def _sentence(found: Any) -> str:
     if found.processor:
         parts.append(f"{_time(found.processor)} of processors")
     parts += [f"{found.memory / 1e9:.1f} GB of memory", f"{found.disk / 1e9:.1f} GB of disk"]
-    return f"estimate: {', '.join(parts)}, for {found.people:,} records ({found.timed:,} were timed)"
+    said = f"estimate: {', '.join(parts)}, for {found.people:,} records ({found.timed:,} were timed)"
+    return f"{said}; {found.spilled / 1e9:.1f} GB more memory would keep it off the disk" if found.spilled else said
 
 
 def _time(seconds: float) -> str:

@@ -40,6 +40,18 @@ def test_parts_are_timed_and_all_of_it_follows(tmp_path, monkeypatch):
     assert found.processor == pytest.approx(0.5)
     assert found.memory > 0
     assert found.disk > 0
+    assert found.spilled == 0
+
+    rows, held = [], (2 * 60 + 64) * 2_000  # of 2 epochs
+    for limit in (held + 1, held - 1, held // 2 - 1):
+        ran.clear()
+        engine = DuckDBEngine(threads=1)
+        engine.memory = limit
+        rows.append(timing.estimate(spec, engine))
+    fits, spills, spilt_before = rows
+    assert spills.seconds == pytest.approx(1.4 * fits.seconds)
+    assert spills.spilled == 1
+    assert spilt_before.seconds == pytest.approx(fits.seconds)
 
 
 def test_an_estimate_runs_parts_of_the_audit_and_leaves_nothing(tmp_path):
