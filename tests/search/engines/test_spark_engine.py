@@ -17,6 +17,8 @@ pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="there is n
 def test_spark_finds_what_the_kernels_find(tmp_path, monkeypatch):
     """Check everything in one test: workers that share tests would each start a session, which takes longest."""
     options = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
+    # Java compiles once, and quickly: what runs for seconds takes half the time.
+    options["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     engine = SparkEngine("local[2]", options=options)
     try:
         check_joins(engine, gaps=False, one_row=False)
@@ -58,8 +60,13 @@ def test_a_master_that_is_not_there_is_said_in_one_line():
     with pytest.raises(EngineError, match="does not answer") as told, SparkEngine("spark://127.0.0.1:9").session():
         pass
     assert "\n" not in str(told.value)
-    with pytest.raises(OptionError, match="--master"), SparkEngine("spark://nowhere").session():
+    for url in ("spark://nowhere", "spark://host:port", "http://host:7077", "nonsense"):
+        with pytest.raises(OptionError, match="--master"), SparkEngine(url).session():
+            pass
+    with pytest.raises(EngineError, match="does not answer"), SparkEngine("sc://127.0.0.1:9").session():
         pass
+    with pytest.raises(OptionError, match="not both"):
+        SparkEngine("local[1]", session=object())
 
 
 def check_stored_tables(engine, tmp_path, monkeypatch):
