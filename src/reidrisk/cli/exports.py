@@ -35,6 +35,8 @@ def inputs_of(given: Mapping[str, Any], scenario: Any) -> dict[str, Any]:
     plain = len(files) == 2 and named is None and scenario is None
     elsewhere = given.get("engine") in ("duckdb", "spark")
     stored = elsewhere and (any(map(is_stored, files)) or (plain and for_engine(files)))
+    if stored and len(files) < 2:
+        raise OptionError(f"{files[0]}: an engine compares two stored tables; name the second one too")
     if stored and not plain:
         raise OptionError("folders and tables of an engine are two tables of traces; leave out how to read exports")
     if of_traces is not None or stored or (plain and _are_traces(files, given["layout"])):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import errno
 import platform
 import shutil
 import tempfile
@@ -43,7 +44,7 @@ from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
 from reidrisk.search.engines.parts import Parts
-from reidrisk.search.engines.relational import Relational, Session, patterns_of
+from reidrisk.search.engines.relational import Relational, Session, no_space, patterns_of
 
 _SURE = 2_000  # people of whom the attack is asked how sure it is
 _CHECKED = 20_000  # targets among which the truth is checked
@@ -91,6 +92,10 @@ def run_stored(
             else:
                 return _audited(session, engine, spec, tables, tell or silent, parts, one_in)
         return small(targets, queries, spec, truth, tables.notes)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise no_space(error.filename or engine.spill) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

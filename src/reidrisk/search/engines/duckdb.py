@@ -1,5 +1,6 @@
 """The DuckDB engine: joins out of core on one machine, within a memory limit and a spill folder."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from reidrisk.base.errors import EngineError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.parallel import n_threads
 from reidrisk.base.progress import Progress
-from reidrisk.search.engines.relational import Columns, Relational
+from reidrisk.search.engines.relational import Columns, Relational, no_space
 from reidrisk.search.engines.shards import Question, cut, over
 from reidrisk.search.engines.stored import StoredTokens
 
@@ -149,5 +150,6 @@ def _told(duckdb: Any, error: Exception, engine: DuckDBEngine) -> EngineError:
         what = f"DuckDB ran out of its {engine.memory / _GB:.3g} GB of memory, or of disk in {engine.spill}"
         return EngineError(f"{what}; give it more (--memory, --spill): {said}")
     if "space" in said.lower() or "write" in said.lower():
-        return EngineError(f"the spill folder {engine.spill} is full; name a larger one (--spill): {said}")
+        place = re.search(r'file \\?"([^"\\]+)', said)
+        return no_space(engine.spill if place is None else Path(place[1]).parent)
     return EngineError(f"DuckDB could not go on: {said}")

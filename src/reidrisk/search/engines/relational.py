@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import EngineError
 from reidrisk.base.progress import Progress, silent
 from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.engines.base import Scorer
@@ -117,6 +118,11 @@ class _OfTokens:
     def total(self, targets: Any, queries: Any, score: Ints) -> Ints:
         found: Ints = self.scorer.total(Index(targets, self.n_tokens), queries, score)
         return found
+
+
+def no_space(place: str | Path) -> EngineError:
+    """Return what to say where a disk is full."""
+    return EngineError(f"no space is left in {place}; name a larger folder (--spill, or --resume if that is full)")
 
 
 def _of_stored(scorer: Any, targets: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 from reidrisk.base.errors import EngineError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.progress import Progress
-from reidrisk.search.engines.relational import Columns, Relational
+from reidrisk.search.engines.relational import Columns, Relational, no_space
 from reidrisk.search.engines.shards import ROWS, Question, cut
 from reidrisk.search.engines.stored import StoredTokens
 
@@ -272,6 +272,8 @@ def _line(error: BaseException) -> str:
 def _told(error: Exception, master: str | None) -> EngineError:
     """Say in one line what went wrong, and what to do about it."""
     said = _line(error)
+    if "No space left" in str(error):
+        return no_space("a folder of this machine or of an executor (spark.local.dir)")
     gone = ("stopped SparkContext", "Connection refused", "shut down", "unresponsive")
     # What Java itself complains of is a Py4JJavaError; the others are about a Java that does not answer any more.
     mute = type(error).__name__ in ("Py4JError", "Py4JNetworkError")
