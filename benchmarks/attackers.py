@@ -28,6 +28,7 @@ def wanted() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=2_000)
     parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--assigned", type=int, default=0, help="of the best attacks, linked one to one, too")
     parser.add_argument("--result", type=Path, help="write JSON here, and go on from there")
     parser.add_argument("--out", type=Path, help="write the page here")
     return parser.parse_args()
@@ -44,7 +45,12 @@ def main() -> None:
     os.environ.setdefault("REIDRISK_DATA", str(Path("../shared/data").absolute()))
     manifest = bench.read_manifest(HERE / "data" / "manifest.toml").only(asked.only)
     spec = bench.BenchSpec(
-        attacks=asked.attack, settings=asked.setting, users=asked.users, queries=asked.queries, seed=asked.seed
+        attacks=asked.attack,
+        settings=asked.setting,
+        users=asked.users,
+        queries=asked.queries,
+        seed=asked.seed,
+        assigned=asked.assigned,
     )
     found = None
     if asked.result is not None and asked.result.exists():

@@ -10,16 +10,19 @@ import io
 import tarfile
 import zipfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from reidrisk import populations, topics
+from reidrisk.base.streams import stream
 from reidrisk.bench import Reader, Sites
 from reidrisk.mechanisms import TopKNoise
 
 MSNBC_VISITORS, MSNBC_PAGES, MSNBC_SEED = 3_000, 20, 12345
+CDNOW_DRAWN = 2_000
 JHA_WEEKS = 30
 
 
@@ -70,13 +73,25 @@ def msweb(paths: Sequence[Path], users: int, seed: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["visitor", "area"], orient="row")
 
 
-def msnbc(paths: Sequence[Path], users: int, seed: int) -> pl.DataFrame:
-    """Categories of pages in the order of a visit, a line for each visitor: a fixed draw of those with many pages."""
+def cdnow_others(paths: Sequence[Path], users: int, seed: int) -> pl.DataFrame:
+    """The purchases of customers whom a benchmark of 2,000 people with seed 0 does not draw."""
+    frame = cdnow(paths, users, seed)
+    who = frame["customer"].unique().sort()
+    drawn = stream(0, "bench: people").choice(np.arange(len(who)), size=CDNOW_DRAWN, replace=False)
+    return frame.filter(~pl.col("customer").is_in(who[drawn].to_list()))
+
+
+def msnbc(paths: Sequence[Path], users: int, seed: int, others: bool = False) -> pl.DataFrame:
+    """Categories of pages in the order of a visit, a line for each visitor: a fixed draw of those with many pages.
+
+    ``others`` are as many more.
+    """
     with zipfile.ZipFile(paths[0]) as packed:
         lines = packed.read(packed.namelist()[0]).decode("latin-1").splitlines()
     visits = [line.split() for line in lines if line[:1].isdigit()]
     long = [(number, pages) for number, pages in enumerate(visits) if len(pages) >= MSNBC_PAGES]
-    drawn = np.random.default_rng(MSNBC_SEED).permutation(len(long))[:MSNBC_VISITORS]
+    first = MSNBC_VISITORS if others else 0
+    drawn = np.random.default_rng(MSNBC_SEED).permutation(len(long))[first : first + MSNBC_VISITORS]
     rows = [(long[i][0], step, int(page)) for i in drawn for step, page in enumerate(long[i][1])]
     return pl.DataFrame(rows, schema=["visitor", "step", "category"], orient="row")
 
@@ -125,7 +140,9 @@ READERS: dict[str, Reader] = {
     "online-retail": online_retail,
     "cdnow": cdnow,
     "msweb": msweb,
+    "cdnow-others": cdnow_others,
     "msnbc": msnbc,
+    "msnbc-others": partial(msnbc, others=True),
     "fitbit": fitbit,
     "topics-users": topics_users,
     "jha-real": jha_real,

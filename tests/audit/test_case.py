@@ -71,6 +71,20 @@ def test_every_default_attack_on_bags_runs_and_none_of_them_beats_the_headline()
         found.descriptions
     )
     assert found.strongest.rate == max(risk.rate for risk in found.risks)
+    settings = {risk.attack: risk.setting for risk in found.risks if risk.n_epochs == whole}
+    assert [name for name, setting in settings.items() if setting == "matching"] == ["Rehearsed"]
+    assert Note("linked-together", attack="Rehearsed") in found.notes
+    assert again(found).risks == found.risks
+
+
+def test_who_knows_facts_of_one_person_holds_no_other_record():
+    case = Knows(loyalty(n=60).targets, facts=3).case()
+    assert case.one_by_one
+    found = audit_case(case, AuditSpec(seed=1, attacks=("rehearsed",), epochs=(3,)))
+    assert {risk.setting for risk in found.risks} == {"random user"}
+    assert not {"linked-together", "linked-alone"} & {note.code for note in found.notes}
+    held = dataclasses.replace(case, one_by_one=False)
+    assert audit_case(held, AuditSpec(seed=1, attacks=("rehearsed",), epochs=(3,))).notes != found.notes
 
 
 def test_a_truth_of_bags_that_is_misaligned_is_doubted():

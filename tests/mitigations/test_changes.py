@@ -1,5 +1,6 @@
 """Changes do what they say, the same for the same seed, and refuse in one line what they do not fit."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -37,6 +38,7 @@ def rate(change, case, attack=None, seed=0, knows=False):
 def test_a_change_is_decided_by_its_seed_and_leaves_the_case_alone(change, side, traces_case):
     before = held(traces_case.targets), held(traces_case.queries), traces_case.truth.target.copy()
     one, same = (change.apply(traces_case, seed=7, side=side) for _ in range(2))
+    assert change.apply(replace(traces_case, one_by_one=True), seed=7, side=side).one_by_one
     assert held(one.queries) == held(same.queries)
     assert held(one.targets) == held(same.targets)
     assert (held(traces_case.targets), held(traces_case.queries)) == before[:2]

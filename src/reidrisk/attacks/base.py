@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, Signed
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, Note, OptionError, Signed
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.answer import UNIT, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
@@ -74,6 +74,20 @@ class Attack(ABC, Generic[Records]):
     def compares_queries(self) -> bool:
         """Whether the answer for one query depends on the other queries; so it is taken to be of who looks around."""
         return type(self).look_around is not Attack.look_around
+
+    @property
+    def setting(self) -> str:
+        """Carey's setting in which it links: each query by itself, or as ``"matching"`` all of them together."""
+        return "random user"
+
+    @property
+    def rests_on(self) -> tuple[Note, ...]:
+        """What its answers rest on beside the records, as far as it has found out."""
+        return ()
+
+    def one_by_one(self) -> Attack[Records]:
+        """Return this attacker where each query is met by itself: of somebody who knows facts of one person."""
+        return self
 
     def narrowed(self, rows: Ints) -> Attack[Records]:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""

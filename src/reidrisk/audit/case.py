@@ -75,7 +75,7 @@ def audit_case(
     sampled = spec.sample if planned.sample is None else planned.sample
     spec = spec.model_copy(update={"attacks": planned.names, "sample": sampled})
     asked = _Asked.drawn(case, spec, planned.sample)
-    chosen = plan.chosen_attacks(spec, case.targets, attacks)
+    chosen = plan.chosen_attacks(spec, case.targets, attacks, case.one_by_one)
     telling: tuple[tuple[int, ...], ...] = ()
     if axis.name == "epochs" and asked.truth is not None:
         telling = telling_epochs(case.targets, case.queries.take(asked.rows), asked.truth.target, axis.asked)
@@ -163,7 +163,8 @@ def audit_case(
     result = dataclasses.replace(result, further=more)
     own = [attack.name for attack in attacks]
     odd = warnings(case, spec.seed or 0)
-    said = assumptions(result, case, (*case.notes, *notes, *odd, *sure.notes, *ranked), own)
+    rests_on = (note for attack in chosen for note in attack.rests_on)
+    said = assumptions(result, case, (*case.notes, *notes, *odd, *sure.notes, *ranked, *rests_on), own)
     result = suppress(dataclasses.replace(result, notes=said))
     tell("done", 1.0)
     if worst is None or spec.max_risk is None or questions > 1:

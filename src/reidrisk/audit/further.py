@@ -1,7 +1,7 @@
 """What an audit is asked beside the risk: what would lower it, what gives people away, and what if there were more."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,7 +160,7 @@ def _with_counterpart(case: Case) -> Case:
     rows = np.flatnonzero(truth.target >= 0)
     if len(rows) == len(truth.target):
         return case
-    return Case(case.targets, case.queries.take(rows), Truth(truth.target[rows], truth.origin), case.notes)
+    return replace(case, queries=case.queries.take(rows), truth=Truth(truth.target[rows], truth.origin))
 
 
 def strongest_of(attacks: Sequence[Attack[Any]], name: str | None) -> Attack[Any] | None:

@@ -163,8 +163,13 @@ def _check_kinds(running: Sequence[attacks.Entry], case: Case) -> None:
             raise OptionError(f"{one.name} does not compare {kind.__name__}; choose from {able}")
 
 
-def chosen_attacks(spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[Any]] = ()) -> list[attacks.Attack[Any]]:
-    """Return the attacks that the spec names, in one fixed order, with what it declares of the system; then ``own``."""
+def chosen_attacks(
+    spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[Any]] = (), one_by_one: bool = False
+) -> list[attacks.Attack[Any]]:
+    """Return the attacks that the spec names, in one fixed order, with what it declares of the system; then ``own``.
+
+    Where queries are met ``one_by_one``, no attack weighs them against each other.
+    """
     known = nameable(type(targets))
     named = [one for one in known if one.name in (spec.attacks or ())]
     if not named and not own:
@@ -179,7 +184,7 @@ def chosen_attacks(spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[A
         if attack.name in [other.name for other in chosen]:
             raise OptionError(f"there are two attacks called {attack.name}; give one of them another name")
         chosen.append(attack)
-    return chosen
+    return [attack.one_by_one() for attack in chosen] if one_by_one else chosen
 
 
 def for_whole(name: str) -> bool:

@@ -2,9 +2,9 @@
 
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest, read_manifest
 from reidrisk.bench.reading import Reader, Sites
-from reidrisk.bench.result import Bench, Expected, Row, Standing, Used
+from reidrisk.bench.result import Assigned, Bench, Expected, Row, Standing, Used
 from reidrisk.bench.run import BenchSpec, run
 from reidrisk.bench.settings import SETTINGS
 
 __all__ = ["EMBEDDED", "DataSet", "Manifest", "Reader", "Sites", "read_manifest"]
-__all__ += ["SETTINGS", "Bench", "BenchSpec", "Expected", "Row", "Standing", "Used", "run"]
+__all__ += ["SETTINGS", "Assigned", "Bench", "BenchSpec", "Expected", "Row", "Standing", "Used", "run"]

@@ -22,12 +22,28 @@ class Expected(Result):
 
 
 @dataclass(frozen=True, eq=False)
+class Assigned(Result):
+    """The rate of an attack where all queries are linked at once, one to one, on the same queries as the others.
+
+    ``behind`` is the paired difference to the best attack of the setting as it links by itself, with its interval:
+    below 0 where this one is better.
+    """
+
+    rate: float
+    behind: float
+    behind_low: float
+    behind_high: float
+
+
+@dataclass(frozen=True, eq=False)
 class Row(Spoken):
     """One attack on the queries of one data set in one setting: its ``rate`` with the interval, and how far ``behind``.
 
     ``behind`` is the paired difference to the best attack on the same queries, with its interval: 0 for that one
     itself. ``calibration`` is missing where the attack gives no probabilities, ``expected`` where it does not say how
     many links it expects to be right. ``seconds`` are for learning and linking with probabilities, on this machine.
+    ``together``: whether it weighed all queries against each other. ``assigned`` is of one that did not, where it was
+    tried with a one-to-one assignment, too (:func:`reidrisk.measure.matching`).
     """
 
     data: str
@@ -47,6 +63,8 @@ class Row(Spoken):
     calibration: Calibration | None = None
     held_back: bool = False
     expected: Expected | None = None
+    together: bool = False
+    assigned: Assigned | None = None
 
     @property
     def is_beaten(self) -> bool:

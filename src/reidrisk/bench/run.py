@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -16,9 +16,9 @@ from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps
 from reidrisk.base.specs import Spec
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
 from reidrisk.bench.reading import Reader, Sites, load
-from reidrisk.bench.result import Bench, Expected, Row, Used
+from reidrisk.bench.result import Assigned, Bench, Expected, Row, Used
 from reidrisk.bench.settings import SETTINGS
-from reidrisk.measure import Calibration, calibration, difference
+from reidrisk.measure import Calibration, calibration, difference, matching
 from reidrisk.measure.risk import chosen_queries, linked, summarise
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Case, Events, Traces, Truth
@@ -28,7 +28,11 @@ _OF_THE_RISK = ("attack", "rate", "low", "high", "baseline", "n_targets", "n_que
 
 
 class BenchSpec(Spec):
-    """What is compared: attacks and settings by name, default: all; how many people and queries; the seed."""
+    """What is compared: attacks and settings by name, default: all; how many people and queries; the seed.
+
+    In each setting, ``assigned`` of the best attacks that link queries one by one are tried with a one-to-one
+    assignment, too.
+    """
 
     attacks: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
@@ -36,6 +40,7 @@ class BenchSpec(Spec):
     queries: int = Field(default=500, ge=1)
     seed: int = Field(default=0, ge=0)
     level: float = Field(default=0.95, ge=0.8, le=0.9999)
+    assigned: int = Field(default=0, ge=0)
 
     @field_validator("attacks")
     @classmethod
@@ -65,7 +70,8 @@ def run(
 
     Of a data set at most ``spec.users`` people are drawn, of a case at most ``spec.queries`` queries are scored; the
     attacker sees all records. All attacks get the same queries, so differences are paired. ``readers`` read further
-    formats. What cannot be read or run is left out and noted.
+    formats. What cannot be read or run is left out and noted. Where the attacker holds all queries, attacks that weigh
+    them against each other do; where he knows facts of one person, they link one by one.
 
     >>> found = run(spec=BenchSpec(attacks=("hamming",), users=50))
     >>> [(row.data, row.setting, row.attack) for row in found.rows]
@@ -100,7 +106,7 @@ def run(
                 for entry, why in tried
                 if isinstance(why, str)
             ]
-            rows += _rows(data, name, [one for _, one in tried if not isinstance(one, str)])
+            rows += _rows(data, name, _with_assigned(case, tried, mechanism, spec))
     return Bench(
         spec.seed, spec.users, spec.queries, spec.level, version("reidrisk"), tuple(rows), tuple(used), tuple(left_out)
     )
@@ -112,6 +118,7 @@ class _Tried:
     calibration: Calibration | None
     expected: Expected | None
     seconds: float
+    assigned: Risk | None = None
 
 
 def _tried(
@@ -150,8 +157,34 @@ def _measured(entry: Entry, case: Case, mechanism: TopKNoise | None, spec: Bench
 def _linked(
     entry: Entry, case: Case, asked: Any, mechanism: TopKNoise | None, spec: BenchSpec
 ) -> tuple[Attack[Any], Links]:
-    attack = entry.attack() if mechanism is None else entry.attack.knowing(mechanism, spec.seed)
+    attack = _made(entry, case, mechanism, spec)
     return attack, linked(attack.fit(case.targets).look_around(case.queries), asked, None, probability=True)
+
+
+def _made(entry: Entry, case: Case, mechanism: TopKNoise | None, spec: BenchSpec) -> Attack[Any]:
+    attack = entry.attack() if mechanism is None else entry.attack.knowing(mechanism, spec.seed)
+    return attack.one_by_one() if case.one_by_one else attack
+
+
+def _with_assigned(
+    case: Case, tried: Sequence[tuple[Entry, _Tried | str]], mechanism: TopKNoise | None, spec: BenchSpec
+) -> list[_Tried]:
+    """Return what was reached, the best attacks that link one by one also by an assignment of all queries."""
+    found = [(entry, one) for entry, one in tried if not isinstance(one, str)]
+    alone = sorted((one.risk for _, one in found if one.risk.setting != "matching"), key=lambda risk: -risk.rate)
+    best = [risk.attack for risk in alone[: spec.assigned]]
+    rows, _ = chosen_queries(len(case.queries), spec.queries, spec.seed)
+    made = []
+    for entry, one in found:
+        if one.risk.attack in best:
+            attack = _made(entry, case, mechanism, spec)
+            known = case.known_truth.target
+            risk = matching(attack, case.targets, case.queries, known, spec.level, spec.seed, orders=1)
+            assert risk.per_user is not None
+            credit = risk.per_user if rows is None else risk.per_user[rows]
+            one = replace(one, assigned=replace(risk, rate=float(credit.mean()), per_user=credit))
+        made.append(one)
+    return made
 
 
 def _rows(data: DataSet, setting: str, tried: Sequence[_Tried]) -> Iterator[Row]:
@@ -160,6 +193,10 @@ def _rows(data: DataSet, setting: str, tried: Sequence[_Tried]) -> Iterator[Row]
         best, risk = max((other.risk for other in tried), key=lambda other: other.rate), one.risk
         gap = difference(best, risk) if best is not risk else None
         behind, low, high = (gap.difference, gap.low, gap.high) if gap else (0.0, 0.0, 0.0)
+        assigned = None
+        if one.assigned is not None:
+            by = difference(best, one.assigned, names=("best", "assigned"))
+            assigned = Assigned(one.assigned.rate, by.difference, by.low, by.high)
         yield Row(
             data=data.name,
             setting=setting,
@@ -171,6 +208,8 @@ def _rows(data: DataSet, setting: str, tried: Sequence[_Tried]) -> Iterator[Row]
             calibration=one.calibration,
             held_back=data.held_back,
             expected=one.expected,
+            together=risk.setting == "matching",
+            assigned=assigned,
         )
 
 

@@ -59,7 +59,7 @@ def ceiling(
     credit - R x credit of the best, over the same queries. A measured share may lie above 1 by chance.
 
     Attackers who know more are refused: :class:`reidrisk.attacks.FullInformation` knows top sets, and who asks which
-    queries are unique looks at all of them at once.
+    queries are unique looks at all of them at once. Those who can link each query by itself do.
 
     >>> from reidrisk import attacks, populations, topics
     >>> model = TypeMixture(np.random.default_rng(0).normal(scale=3.0, size=(20, 4, 2, 30)))
@@ -78,7 +78,7 @@ def ceiling(
         raise DataError(f"the best attack is right for none of {best.n_queries:,} queries; give more of them")
     others = []
     for attack in attacks:
-        risk = random_user(attack, targets, queries, **asked)
+        risk = random_user(attack.one_by_one(), targets, queries, **asked)
         low, high = _share_interval(risk, best)
         others.append(Reach(replace(risk, per_user=None), risk.rate / best.rate, low, high))
     return Ceiling(replace(best, per_user=None), tuple(others), (Note("of-this-population", types=model.n_types),))

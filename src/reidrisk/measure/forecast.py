@@ -86,7 +86,8 @@ def forecast(
 
     It assumes that strangers are like these people, and that the attack would learn no more from them. Of more than
     100,000 targets as many are drawn. A ``sample`` of the queries is asked; ``None``: all. Queries whose person is not
-    among the targets are left out.
+    among the targets are left out, and each is met by itself: an attacker who weighs them against each other finds
+    more.
 
     >>> from reidrisk import Traces, attacks
     >>> rng = np.random.default_rng(0)
@@ -108,12 +109,15 @@ def forecast(
         few = min(len(targets), len(rows))
         raise DataError(f"{few} people are too few to learn how the rate falls; give at least {_FEWEST} on each side")
     asked = queries.take(rows)
-    attack.fit(targets).look_around(queries)
-    found = ranks(attack, asked, own, len(targets))
+    alone = attack.one_by_one()  # how much more is found together among more people, nobody has seen
+    alone.fit(targets).look_around(queries)
+    found = ranks(alone, asked, own, len(targets))
     sizes = np.unique(np.geomspace(2, len(targets), _POINTS).astype(np.int64))
     curves = rates_among(found, sizes)
     predicted = tuple(_predicted(one, found, sizes, curves, level, used) for one in wanted)
-    notes = (Note("strangers-like-these"), Note("forecast-between-families", share=level))
+    notes: tuple[Note, ...] = (Note("strangers-like-these"), Note("forecast-between-families", share=level))
+    if alone is not attack:
+        notes += (Note("forecast-one-by-one", attack=attack.name),)
     measured = (tuple(sizes.tolist()), tuple(curves.mean(axis=0).tolist()))
     return Forecast(attack.name, len(targets), len(rows), *measured, predicted, level, used, notes)
 

@@ -47,6 +47,8 @@ def random_user(
     are a fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
     candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
     ``engine`` is where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
+    An attack that weighs all queries against each other (:class:`reidrisk.attacks.Rehearsed`, unless it is told not to)
+    is in the matching setting, and ``setting`` of the result says so.
 
     >>> from reidrisk import Traces, attacks
     >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
@@ -264,6 +266,7 @@ def risk_of(
         n_targets=len(targets),
         n_queries=len(queries),
         attack=attack.name,
+        setting=attack.setting,
         n_epochs=getattr(queries, "n_epochs", 0),
         level=level,
         everyone=everyone,

@@ -43,6 +43,7 @@ def known_victim(
     rows, used = chosen_queries(len(victims), sample, seed)
     asked = victims if rows is None else victims.take(rows)
     target = known.target if rows is None else known.target[rows]
+    attack = attack.one_by_one()
     attack.fit(audience).look_around(victims.take(slice(0, 0)))
     links, right = attack.link(asked), Truth(target, known.origin)
     risk = summarise(attack, audience, asked, links, right, rows is None, used, level)

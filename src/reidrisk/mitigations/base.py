@@ -81,7 +81,7 @@ class Mitigation(ABC):
             else self._along(table, learnt)
             for one, table in (("targets", case.targets), ("queries", case.queries))
         )
-        changed = Case(targets, queries, case.truth, (*case.notes, self.note(side)))
+        changed = replace(case, targets=targets, queries=queries, notes=(*case.notes, self.note(side)))
         return View(changed, np.arange(len(case.queries)))
 
     def known_to_attacker(self, case: Case, seed: int = 0, side: Side = "queries", rows: Ints | None = None) -> View:

@@ -1,6 +1,6 @@
 """The most exposed people are left out: chosen by a rule that others teach, so that the choice is no hindsight."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -74,9 +74,8 @@ class DropPeople(Mitigation):
             place[left] = np.arange(len(left))
             target = place[target]
         note = Note("people-dropped", n=len(gone), of=len(asked))
-        changed = Case(
-            targets, case.queries.take(stays), Truth(target, truth.origin), (*case.notes, self.note(side), note)
-        )
+        named, notes = Truth(target, truth.origin), (*case.notes, self.note(side), note)
+        changed = replace(case, targets=targets, queries=case.queries.take(stays), truth=named, notes=notes)
         return View(changed, stays, known_as, asked=np.flatnonzero(~taught))
 
     def _changed(self, table: Any, learnt: Any, rng: np.random.Generator) -> Any:

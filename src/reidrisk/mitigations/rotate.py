@@ -70,7 +70,8 @@ class Rotate(Mitigation):
             rows = case.truth.target[part_of]
             truth = Truth(_same_moment(rows, moment, known_as, when), case.truth.origin)
         notes = (*case.notes, self.note(side))
-        return View(Case(targets, queries, truth, notes), part_of, None if side == "queries" else known_as)
+        changed = replace(case, targets=targets, queries=queries, truth=truth, notes=notes)
+        return View(changed, part_of, None if side == "queries" else known_as)
 
     def known_to_attacker(self, case: Case, seed: int = 0, side: Side = "queries", rows: Ints | None = None) -> View:
         """Return the case after the attacker has pooled what seems to belong together, on the side that is changed.
@@ -94,8 +95,7 @@ class Rotate(Mitigation):
         truth = view.case.truth
         if truth is not None:
             truth = Truth(truth.target[chosen], truth.origin)
-        known = Case(view.case.targets, queries, truth, view.case.notes)
-        return replace(view, case=known, part_of=part_of[chosen])
+        return replace(view, case=replace(view.case, queries=queries, truth=truth), part_of=part_of[chosen])
 
     def helps_to_know(self, side: Side = "queries") -> bool:
         """Whether there are pseudonyms, which can be pooled: always."""

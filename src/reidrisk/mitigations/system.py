@@ -90,7 +90,7 @@ class System(Mitigation):
             fewer = _fewer(self.sets, self.top_k, self._stream(seed, "sets"))
             of = {"targets": np.arange(len(case.targets)), "queries": case.known_truth.target}
             tables = {name: self._shown(getattr(case, name), fewer[of[name]], rng) for name, rng in seen.items()}
-        changed = Case(tables["targets"], tables["queries"], case.truth, (*case.notes, self.note("both")))
+        changed = replace(case, **tables, notes=(*case.notes, self.note("both")))
         return View(changed, np.arange(len(case.queries)))
 
     def known_to_attacker(self, case: Case, seed: int = 0, side: Side = "queries", rows: Ints | None = None) -> View:

@@ -13,7 +13,9 @@ class Case:
     """One attack to be tried: ``targets`` and ``queries``, two tables of one kind over one vocabulary.
 
     ``truth`` is the target row of each query, -1 where its person is not among the targets; several queries may have
-    one target. ``None``: who is whom is not known. ``notes`` say what was done, and dropped, on the way.
+    one target. ``None``: who is whom is not known. ``notes`` say what was done, and dropped, on the way. The attacker
+    holds all queries, and may weigh them against each other; where each is met by itself, as facts are that somebody
+    knows of one person, the case is ``one_by_one``.
 
     >>> import numpy as np
     >>> from reidrisk import Bags
@@ -29,6 +31,7 @@ class Case:
     queries: Any
     truth: Truth | None
     notes: tuple[Note, ...] = ()
+    one_by_one: bool = False
 
     def __post_init__(self) -> None:
         check_tables(self.targets, self.queries)

@@ -82,4 +82,5 @@ def by_visit(case: Case) -> Case:
         raise DataError("it is not known which events of the records to be named were one visit; name a time or column")
     queries = Bags(visits.counts, None, case.queries.vocabulary)
     truth = None if case.truth is None else Truth(case.truth.target[visits.owner], case.truth.origin)
-    return Case(case.targets, queries, truth, (*case.notes, Note("several-each", queries=len(queries))))
+    notes = (*case.notes, Note("several-each", queries=len(queries)))
+    return Case(case.targets, queries, truth, notes, one_by_one=True)

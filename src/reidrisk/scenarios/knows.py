@@ -36,7 +36,8 @@ class Knows(Scenario):
     ``"rarest"``, whose items the fewest people hold (Traces: hold in that epoch), different items first and equals in
     random order. Facts are drawn ``draws`` times for each person, who then has that many queries.
 
-    Targets are the whole table, in which the true facts still are.
+    Targets are the whole table, in which the true facts still are. Whoever knows facts of one person does not hold
+    those of the others: queries are met one by one.
 
     >>> plays = Bags([[3, 0, 2], [0, 1, 0], [2, 2, 0]], users=["ann", "bob", "eve"])
     >>> case = Knows(plays, facts=2).case()
@@ -100,7 +101,7 @@ class Knows(Scenario):
         asked = len(rows) // self.draws
         if asked < len(targets):
             notes += (Note("too-few-facts", n=len(targets) - asked, of=len(targets), facts=self.facts),)
-        return Case(targets, queries, Truth(rows, "cut"), notes)
+        return Case(targets, queries, Truth(rows, "cut"), notes, one_by_one=True)
 
     def _of_columns(self, seed: int) -> Case:
         names = [str(name) for name in self.columns or ()]
@@ -115,7 +116,7 @@ class Knows(Scenario):
         left = len(targets) - len(rows) // self.draws
         if left:
             notes += (Note("too-few-facts", n=left, of=len(targets), facts=1),)
-        return Case(targets, queries, Truth(rows, "cut"), notes)
+        return Case(targets, queries, Truth(rows, "cut"), notes, one_by_one=True)
 
     def _of_items(self, seed: int) -> tuple[Bags, Bags, Ints]:
         from scipy import sparse

@@ -8,6 +8,7 @@ from people import two_looks
 
 from reidrisk import attacks
 from reidrisk.attacks.rehearsed.settled import claimed
+from reidrisk.base.notes import Note
 from reidrisk.records import Bags
 
 
@@ -45,8 +46,8 @@ def test_who_holds_both_tables_finds_more(both, tables):
     together, alone = both
     rates = [(one.link(tables[1]).target == np.arange(300)).mean() for one in both]
     assert rates[0] > rates[1] + 0.04
-    assert together.compares_queries
-    assert not alone.compares_queries
+    assert (together.setting, together.rests_on) == ("matching", (Note("linked-together", attack="Rehearsed"),))
+    assert (alone.setting, alone.rests_on) == ("random user", ())
     assert together.estimate_.rate > alone.estimate_.rate
     assert together.estimate_.low <= rates[0] <= together.estimate_.high
     links = together.link(tables[1], probability=True)
@@ -68,6 +69,20 @@ def test_a_part_of_queries_or_targets_is_scored_as_in_the_whole(both, tables):
     assert np.array_equal(again.score, scores.max(axis=1))
 
 
+def test_a_query_that_was_not_looked_at_is_linked_by_itself(both, tables):
+    """Those looked at claim their targets; another look at the same people must not lose to them."""
+    other = two_looks(300, 100, 15, seed=5)[1]
+    together, alone = (one.link(other) for one in both)
+    assert np.array_equal(together.score, alone.score)
+    assert np.array_equal(together.target, alone.target)
+
+
+def test_who_is_given_one_record_at_a_time_is_the_other_attacker(both, tables):
+    single, alone = both[0].one_by_one().look_around(tables[1]), both[1]
+    assert np.array_equal(single.link(tables[1]).score, alone.link(tables[1]).score)
+    assert both[0].setting == "matching"  # that one stays as it was
+
+
 def test_some_of_the_targets_are_claimed_by_who_is_looked_at_then(both, tables):
     some = np.arange(0, 300, 3)
     fewer = both[0].narrowed(some).look_around(tables[1].take(some))
@@ -80,8 +95,7 @@ def test_people_with_several_queries_are_seen_without_truth(tables):
     rng = np.random.default_rng(0)
     long = Bags(tables[0].counts.toarray() * 3)
     twice = Bags(np.concatenate([rng.binomial(long.counts.toarray(), 0.4) for _ in range(2)])[::2] + 0)
-    attack = attacks.Rehearsed(jointly=True).fit(long).look_around(twice)
-    assert not attack.compares_queries
-    assert (
-        not attacks.Rehearsed(jointly=True).fit(tables[0].take(slice(0, 200))).look_around(tables[1]).compares_queries
-    )
+    attack = attacks.Rehearsed().fit(long).look_around(twice)
+    assert (attack.setting, attack.rests_on[0]["why"]) == ("random user", "several")
+    more = attack.narrowed(np.arange(200)).look_around(twice)
+    assert more.rests_on[0]["why"] == "more-queries"

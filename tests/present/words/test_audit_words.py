@@ -31,6 +31,9 @@ def test_the_verdict_sets_its_number_apart(simulated):
     assert str(said) == simulated.verdict
     assert said.strong in simulated.verdict
     assert "holds both tables" in said.before
+    rows = tuple(dataclasses.replace(risk, setting="matching") for risk in simulated.risks)
+    matched = dataclasses.replace(simulated, risks=rows)
+    assert "who holds both tables and matches all records one to one links about" in matched.verdict
 
 
 def test_readers_meet_weeks_and_topics_never_tokens_epochs_or_queries(simulated):
@@ -106,6 +109,14 @@ def test_without_truth_the_verdict_counts_records_and_hides_a_few():
             "Profile Bayes was not run: there was not enough time to try it on enough people. It may link more",
         ),
         (Note("attack-not-run", attack="markov", why="few people"), "Markov was tried on too few people to count."),
+        (
+            Note("linked-together", attack="Rehearsed"),
+            "Rehearsed weighed all records to identify against each other, as whoever holds them all may",
+        ),
+        (
+            Note("linked-alone", attack="Rehearsed", why="too-many"),
+            "linked each record by itself, since there are too many pairs to weigh all records against each other.",
+        ),
         (Note("fewer-drawn", axis="facts"), "Where the attacker is given fewer topics than a record holds"),
         (Note("in-one-table-only", targets=None, queries=7, least=20), "which are distractors: fewer than 20."),
         (

@@ -19,11 +19,12 @@ from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outloo
 from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
-from reidrisk.attacks.rehearsed.settled import Crowded, Settled, settle
+from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import Bags, Traces
@@ -33,10 +34,14 @@ _FEWEST = 20  # rehearsed people below which nothing can be learnt: then the pan
 
 
 def _cost(targets: Any) -> Callable[[int], float]:
-    """Return reference seconds: most go into learning, on a bounded number of targets."""
+    """Return reference seconds: most go into learning, on a bounded number of targets.
+
+    Queries, about as many as targets, are all weighed against each other, whichever of them are asked about.
+    """
     n, items, tokens = len(targets), _size(targets), int(targets.n_tokens)
     practice = 7e-4 * min(n, _PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
-    return lambda n_queries: 1.0 + practice + 1.2e-4 * n + 3e-7 * n * n_queries
+    together = 3e-7 * n * n if n * n <= PAIRS else 0.0
+    return lambda n_queries: 1.0 + practice + 1.2e-4 * n + together + 3e-7 * n * n_queries
 
 
 def _size(targets: Any) -> int:
@@ -68,11 +73,12 @@ class Rehearsed(ScoredAttack[Counted]):
     What a rehearsal cannot know is how the second observer differs from the first: other devices, other habits later.
     Records that are cut are shorter than real ones, so links are more often right than they were in the rehearsal.
 
-    **Who holds both tables.** It links each record by itself, as the random-user setting has it. With ``jointly``, all
-    queries are weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`): where they are a table with one
-    record of each person, a target that is another query's is hardly this one's. That is carey's *matching* attacker,
-    and its rate is no random user's. It is not done where links show that people have several queries, nor above 16
-    million pairs. Links then depend on all queries that were looked at, not on which of them are asked.
+    **Who holds both tables** uses all of them. Queries are weighed against each other
+    (:mod:`reidrisk.attacks.rehearsed.settled`): where they are a table with one record of each person, a target that is
+    another query's is hardly this one's. That is carey's *matching* attacker, and ``setting`` says so. It is not done
+    where links show that people have several queries, nor above 16 million pairs, and ``rests_on`` says why. Links
+    depend on all queries that were looked at, not on which of them are asked; one that was not looked at is linked by
+    itself. Without ``jointly``, every query is: the random-user setting, of somebody who is given one record.
 
     ``people`` is how many rehearsed people are asked about at most. Of many targets some thousand are practised on,
     and stand for all. Traces are taken as counts.
@@ -104,7 +110,7 @@ class Rehearsed(ScoredAttack[Counted]):
         """
         return isinstance(targets, Bags)
 
-    def __init__(self, people: int = 600, seed: int = 0, jointly: bool = False) -> None:
+    def __init__(self, people: int = 600, seed: int = 0, jointly: bool = True) -> None:
         self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
         self.jointly = jointly
 
@@ -112,6 +118,27 @@ class Rehearsed(ScoredAttack[Counted]):
     def compares_queries(self) -> bool:
         """Whether queries were weighed against each other; else a few learnt numbers depend on the others."""
         return isinstance(getattr(self, "_settled", None), Settled)
+
+    @property
+    def setting(self) -> str:
+        """``"matching"`` where queries were weighed against each other."""
+        return "matching" if self.compares_queries else "random user"
+
+    @property
+    def rests_on(self) -> tuple[Note, ...]:
+        """Whether queries were linked together, or why not; nothing where that was not asked for."""
+        found = getattr(self, "_settled", None)
+        if found is None:
+            return ()
+        if isinstance(found, Apart):
+            return (Note("linked-alone", attack=self.name, why=found.why),)
+        return (Note("linked-together", attack=self.name),)
+
+    def one_by_one(self) -> Self:
+        """Return this attacker, with all it has learnt, where each query is met by itself."""
+        new = copy(self)
+        new.jointly, new._settled, new._looked = False, None, None
+        return new
 
     @property
     def practice_(self) -> Practice | None:
@@ -134,12 +161,12 @@ class Rehearsed(ScoredAttack[Counted]):
         self._targets = _as_bags(targets, self.name)
         self._within: Ints | None = None
         self._learnt: list[_Learnt] = []  # shared with narrowed copies: one rehearsal serves all
-        self._settled: Settled | Crowded | None = None
+        self._settled: Settled | Apart | None = None
         self._looked: Counted | None = None
         return self
 
     def look_around(self, queries: Counted) -> Self:
-        """Rehearse, with cuts that look like these queries, once after each fit; ``jointly``, weigh them all."""
+        """Rehearse, with cuts that look like these queries, once after each fit; and weigh them against each other."""
         self._refuse_unfitted("_targets")
         if not len(queries) or self._looked is queries:
             return self
@@ -147,7 +174,9 @@ class Rehearsed(ScoredAttack[Counted]):
         if not self._learnt:
             self._learnt.append(self._rehearsed(bags))
         self._looked, self._settled = queries, None
-        if self.jointly:
+        if self.jointly and self._seen.practice is None:
+            self._settled = Apart("few")
+        elif self.jointly:
             scorer, known, asked = self._question(bags)
             self._settled = settle(scorer, known, asked, bags)
         return self

@@ -46,12 +46,12 @@ class WeighedPanel(ByBlocks):
             if mine.any():
                 raw = np.asarray(scorer.scores(targets.parts[k], queries.parts[k]), dtype=np.float64)
                 total = total + self._read(raw, k, targets.mean[:, k], targets.spread[:, k], queries)
-        if targets.taken is not None:
-            total = total - targets.taken
-            if queries.near is not None and queries.back is not None and targets.place is not None:
-                given = np.zeros((len(queries), 1 + max(int(queries.near.max()), int(targets.place.max()))))
-                np.put_along_axis(given, queries.near, queries.back, axis=1)
-                total = total + given[:, targets.place]
+        if targets.taken is not None and targets.place is not None and queries.near is not None:
+            assert queries.back is not None
+            assert queries.met is not None
+            given = np.zeros((len(queries), 1 + max(int(queries.near.max()), int(targets.place.max()))))
+            np.put_along_axis(given, queries.near, queries.back, axis=1)
+            total = np.where(queries.met[:, None], total - targets.taken + given[:, targets.place], total)
         return np.asarray(np.rint(total * self.per_nat), dtype=np.int64)
 
     def pairs(self, targets: Side, queries: Side, rows: Ints) -> Ints:
@@ -63,11 +63,12 @@ class WeighedPanel(ByBlocks):
                 # As a column: the same operations in the same order as for all pairs.
                 mean, spread = targets.mean[rows, k][:, None], targets.spread[rows, k][:, None]
                 total = total + self._read(raw[:, None], k, mean, spread, queries)[:, 0]
-        if targets.taken is not None:
-            total = total - targets.taken[rows]
-            if queries.near is not None and queries.back is not None and targets.place is not None:
-                own = queries.near == targets.place[rows][:, None]
-                total = total + np.where(own, queries.back, 0.0).sum(axis=1)
+        if targets.taken is not None and targets.place is not None and queries.near is not None:
+            assert queries.back is not None
+            assert queries.met is not None
+            own = queries.near == targets.place[rows][:, None]
+            given = np.where(own, queries.back, 0.0).sum(axis=1)
+            total = np.where(queries.met, total - targets.taken[rows] + given, total)
         return np.asarray(np.rint(total * self.per_nat), dtype=np.int64)
 
     def total(self, targets: Side, queries: Side, score: Ints) -> Ints:

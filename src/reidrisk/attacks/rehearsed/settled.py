@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,11 @@ from reidrisk.attacks.rehearsed.panel import Side, fingerprints
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 
-_PAIRS = 16_000_000  # above that many, queries are not weighed against each other
+PAIRS = 16_000_000
+"""Pairs above which queries are not weighed against each other."""
+WhyAlone = Literal["few", "more-queries", "too-many", "several"]
+"""Why each query is linked by itself: there is one, or too few records to practise on; there are more queries than
+targets, or more pairs than :data:`PAIRS`; or links show that people have several queries, or are too bold."""
 _NEAR, _ROUNDS, _OLD = (
     64,
     30,
@@ -56,11 +60,10 @@ class Settled:
         return replace(targets, taken=self.taken, place=np.arange(len(targets)))
 
     def asked(self, queries: Side, records: Bags) -> Side:
-        """Return the queries with what is given back to them; a record never seen before has no claim to give back."""
+        """Return the queries with what is given back to them; one that was not looked at is linked by itself."""
         keys = fingerprints(records)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        back = np.where((self.keys[place] == keys)[:, None], self.back[place], 0.0)
-        return replace(queries, near=self.near[place], back=back)
+        return replace(queries, near=self.near[place], back=self.back[place], met=self.keys[place] == keys)
 
     def lifted(self, estimate: Estimate) -> Estimate:
         """Return the estimate for links that were settled; a part of the difference is in doubt."""
@@ -71,12 +74,14 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Crowded:
-    """Queries that may well be two of one person: sure links have the same target ``times`` as often as wrong ones may.
+class Apart:
+    """Queries that are linked each by itself, and ``why``.
 
-    Or else they are wrong so much more often than the probabilities say.
+    Where several may be of one person, sure links have the same target ``times`` as often as wrong ones may; or else
+    they are wrong so much more often than the probabilities say.
     """
 
+    why: WhyAlone
     times: float = 1.0
 
     def lifted(self, estimate: Estimate) -> Estimate:
@@ -84,15 +89,15 @@ class Crowded:
         return replace(estimate, low=max(1.0 - self.times * (1.0 - estimate.low), 0.0))
 
 
-def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Crowded:
+def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Apart:
     """Weigh all queries against each other, unless two of them may well be of one person.
 
     That is seen without truth: of links with probability p about the sum of 1 - p is wrong, and if more of them than
     that have a target twice, some targets have two queries. More queries than targets say the same.
     """
     m, n = len(asked), len(known)
-    if m > n or m * n > _PAIRS or m < 2:
-        return Crowded()
+    if m > n or m * n > PAIRS or m < 2:
+        return Apart("few" if m < 2 else "more-queries" if m > n else "too-many")
     k = min(_NEAR, n)
     near, scores, rest = np.empty((m, k), dtype=np.int64), np.empty((m, k)), np.empty(m)
     for part, whole in scorer._blocks(known, asked):
@@ -136,14 +141,14 @@ def claimed(near: Ints, weights: Floats, rest: Floats, n: int) -> tuple[Floats, 
     return message, claims
 
 
-def _crowded(near: Ints, weights: Floats, rest: Floats) -> Crowded | None:
+def _crowded(near: Ints, weights: Floats, rest: Floats) -> Apart | None:
     """Return whether more sure links share their target than can be wrong."""
     sure = 1.0 / (weights.sum(axis=1) + rest)
     best = near[np.arange(len(near)), weights.argmax(axis=1)]
     some = sure > _SURE
     wrong = float((1.0 - sure[some]).sum())
     twice = int(some.sum()) - len(np.unique(best[some]))
-    return None if twice <= wrong + 3.0 * math.sqrt(wrong) + 3.0 else Crowded(twice / max(wrong, 0.5))
+    return None if twice <= wrong + 3.0 * math.sqrt(wrong) + 3.0 else Apart("several", twice / max(wrong, 0.5))
 
 
 def _lift(weights: Floats, message: Floats, rest: Floats) -> float:

@@ -81,9 +81,14 @@ def _grouped(rows: Iterable[Row], by: Callable[[Row], Key]) -> dict[Key, list[Ro
 
 
 def _setting(rows: list[Row]) -> Section:
-    names = ("attack", "people found per 100", "behind the best", "said", "calibration error", "expected", "seconds")
+    names: tuple[str, ...] = ("attack", "people found per 100", "behind the best", "said", "calibration error")
+    names += ("expected", "seconds")
     ranked = sorted(rows, key=lambda row: -row.rate)
-    table = Table(names, tuple(map(_line, ranked)), tuple(range(1, 7)))
+    lines = tuple(map(_line, ranked))
+    if any(row.assigned for row in rows):
+        names += ("one to one",)
+        lines = tuple((*line, _assigned(row)) for line, row in zip(lines, ranked, strict=True))
+    table = Table(names, lines, tuple(range(1, len(names))))
     return Section(rows[0].setting, table=table, name=f"rates-{rows[0].data}-{rows[0].setting}")
 
 
@@ -92,9 +97,17 @@ def _line(row: Row) -> tuple[str | Cell, ...]:
     said = error = ""
     if row.calibration is not None:
         said, error = points(row.calibration.said), points(row.calibration.excess, signed=True)
-    name = Cell(attack_label(row.attack), tag="" if row.is_beaten else "not beaten")
+    label = attack_label(row.attack) + (" (all records together)" if row.together else "")
+    name = Cell(label, tag="" if row.is_beaten else "not beaten")
     guess = "" if row.expected is None else f"{points(row.expected.low)} to {points(row.expected.high)}"
     return (name, _rate(row), Cell(points(row.behind), gap), said, error, guess, two_digits(row.seconds))
+
+
+def _assigned(row: Row) -> str | Cell:
+    if row.assigned is None:
+        return ""
+    behind = f"{points(row.assigned.behind_low)} to {points(row.assigned.behind_high)} behind"
+    return Cell(points(row.assigned.rate), behind)
 
 
 def _rate(row: Row) -> Cell:

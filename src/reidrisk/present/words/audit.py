@@ -93,6 +93,23 @@ def _compared(note: Note, terms: Terms) -> Assumed:
     )
 
 
+_ALONE = {
+    "few": "since there are too few {records}",
+    "more-queries": "since there are more {records} to identify than known ones",
+    "too-many": "since there are too many pairs to weigh all {records} against each other",
+    "several": "since links suggest that some {people} have several {records}, or that they are less sure than they seem",
+}
+
+
+@says("linked-alone")
+def _linked_alone(note: Note, terms: Terms) -> Assumed:
+    why = _ALONE[note["why"]].format(record=terms.record, records=terms.records, people=terms.people)
+    return Assumed(
+        f"{attack_label(note['attack'])} linked each {terms.record} by itself, {why}.",
+        f"Where each {terms.person} has one, an attacker who uses that may link more {terms.people}.",
+    )
+
+
 @says("attack-not-run")
 def _not_run(note: Note, terms: Terms) -> Assumed:
     return Assumed(not_run([note["attack"]], note["why"], terms), "Run it: give more time with --budget.")

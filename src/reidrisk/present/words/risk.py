@@ -2,11 +2,31 @@
 
 from reidrisk.base import Difference, Note, Risk
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import Assumed, about_in_words, in_words, people, range_in_words, reads, says, table
+from reidrisk.present.words import (
+    Assumed,
+    about_in_words,
+    attack_label,
+    in_words,
+    people,
+    range_in_words,
+    reads,
+    says,
+    table,
+)
 
 ORIGINS = table("origins")
 
 _WHY_NOT = table("only-records")
+
+
+def linked_by(risk: Risk, terms: Terms) -> str:
+    """Name the attack of a row, and say where it linked all records together.
+
+    >>> linked_by(Risk(0.5, 0.4, 0.6, 0.5, 0.0, 0.01, 100, 100, "TfIdf", "matching"), Terms())
+    'TF-IDF (all records together)'
+    """
+    label = attack_label(risk.attack)
+    return f"{label} (all {terms.records} together)" if risk.setting == "matching" else label
 
 
 @reads("Risk")

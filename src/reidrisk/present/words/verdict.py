@@ -12,6 +12,8 @@ from reidrisk.present.words.scenarios import known_facts
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult, TruthDoubt
 
+_OWN = "this attacker"
+
 
 @reads("AuditResult")
 def _reading(result: AuditResult, terms: Terms) -> str:
@@ -34,6 +36,9 @@ def verdict(result: AuditResult, terms: Terms) -> Sentence:
 def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
     ends = range_in_words(worst.rate, worst.low, worst.high)
     who, links = attacker(result, worst.n_epochs, terms)
+    if worst.setting == "matching":
+        matches = f"matches all {terms.records} one to one"
+        who += f", who {matches}," if who == _OWN else f" and {matches}"
     used = "" if worst.n_epochs == result.n_epochs or terms.axis == "facts" else terms.many("period", worst.n_epochs)
     if used and terms.axis == "epochs":
         used = f"{worst.n_epochs} of the {result.n_epochs} {terms.periods}"
@@ -70,7 +75,7 @@ def attacker(result: AuditResult, n: int, terms: Terms) -> tuple[str, str]:
         parts = {"time": "earlier part of each", "random": "other part of each", "column": "other side of each"}
         return f"an attacker who knows the {parts[asked['by']]} {terms.record}", "link"
     if asked is not None and asked.code == "scenario-own":
-        return "this attacker", "link"
+        return _OWN, "link"
     return "an attacker who holds both tables", "link"
 
 

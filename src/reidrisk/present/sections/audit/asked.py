@@ -6,8 +6,9 @@ from reidrisk.audit import AuditResult
 from reidrisk.present import Section, Table, Terms, words
 from reidrisk.present.sections.audit import growth
 from reidrisk.present.words.audit import along
-from reidrisk.present.words.frequencies import attack_label, in_words, interval
+from reidrisk.present.words.frequencies import in_words, interval
 from reidrisk.present.words.gate import periods_used
+from reidrisk.present.words.risk import linked_by
 from reidrisk.present.words.scenarios import number
 from reidrisk.present.words.verdict import verdict
 
@@ -48,7 +49,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         found = ("not known", "", "")
         if worst is not None:
             ends = interval(worst.rate, worst.low, worst.high)
-            found = (in_words(worst.rate), ends, f"{attack_label(worst.attack)}, {periods_used(worst, own)}")
+            found = (in_words(worst.rate), ends, f"{linked_by(worst, own)}, {periods_used(worst, own)}")
         rows.append((f"{len(rows) + 1}. {question(answer, terms)}", *found))
     see = (
         f"The same data was asked {number(len(rows))} questions. The verdict is about the first, where most are found."

@@ -12,6 +12,7 @@ from reidrisk.present.drawing import Line, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.words import attack_label, filled, in_words, joined, people, rate_cells, table, with_interval
 from reidrisk.present.words.gate import periods_used
+from reidrisk.present.words.risk import linked_by
 
 _FAR = 16  # times as many periods as the fewest, from which on an axis has them by their ratio
 _SEEN = {"epochs": "observed", "items": "compared", "facts": "known", "columns": "compared", "dimensions": ""}
@@ -128,7 +129,7 @@ def _table(result: AuditResult, terms: Terms) -> Table:
     rows: list[tuple[int, tuple[str, ...]]] = []
     chosen = (one for one in result.risks if one.which and one.attack in shown and terms.axis == "epochs")
     for risk in (*itertools.chain(*shown.values()), *chosen):
-        name = attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else "")
+        name = linked_by(risk, terms) + (f", {periods_used(risk, terms)}" if risk.which else "")
         rates = (in_words(rate) for rate in (risk.incorrect, risk.abstained, risk.baseline))
         cells = (terms.count(risk.n_epochs), name, *rate_cells(risk.rate, risk.low, risk.high), *rates)
         rows.append((risk.n_epochs, cells))
@@ -229,7 +230,7 @@ def _gain(best: Risk, found: dict[str, list[Risk]], terms: Terms) -> str:
         + (terms.many("period", risk.n_epochs) if not i or risk.n_epochs == terms.whole else f"{risk.n_epochs:,}")
         for i, risk in enumerate(one for one in risks if one.n_epochs in told)
     ]
-    name = attack_label(best.attack) + (", the strongest attack tried," if len(found) > 1 else "")
+    name = linked_by(best, terms) + (", the strongest attack tried," if len(found) > 1 else "")
     return f"{name} links {joined(rates)}"
 
 

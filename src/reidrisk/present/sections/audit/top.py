@@ -5,9 +5,10 @@ from pathlib import PurePath
 from reidrisk.audit import AuditResult
 from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words import attack_label, in_words, interval, joined, people, sentence
+from reidrisk.present.words import in_words, interval, joined, people, sentence
 from reidrisk.present.words.audit import not_run
 from reidrisk.present.words.gate import in_frequencies, periods_used
+from reidrisk.present.words.risk import linked_by
 
 _FEW = 0.01  # a rate whose whole interval lies below this is called low: fewer than 1 in 100
 
@@ -71,7 +72,7 @@ def news(result: AuditResult, terms: Terms) -> str:
         on += f" ({result.n_scored:,} of them have a counterpart; the rates are about these)"
     over = f"{'over' if terms.axis == 'epochs' else 'from'} {periods_used(risk, terms)}"
     of = f" of {result.n_epochs:,}" if risk.n_epochs < result.n_epochs and not terms.whole else ""
-    measured = f"Measured on {on}, with {attack_label(risk.attack)}, the strongest attack tried, {over}{of}."
+    measured = f"Measured on {on}, with {linked_by(risk, terms)}, the strongest attack tried, {over}{of}."
     if result.truth_doubt is not None:
         return f"The truth is in doubt, so these rates may be far too low. {measured}"
     if result.truth_check == "suspicion":
@@ -121,7 +122,7 @@ def tiles(result: AuditResult, terms: Terms) -> tuple[Tile, ...]:
             if point.threshold in (0.5, 0.9, 0.99)
         )
     about = interval(risk.rate, risk.low, risk.high) or "exact"
-    where = f"{attack_label(risk.attack)}, {periods_used(risk, terms)}"
+    where = f"{linked_by(risk, terms)}, {periods_used(risk, terms)}"
     wrong = "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
     if risk.abstained:  # where not every record gets an answer, the interval of the right links fixes no other
         wrong = ""
