@@ -57,6 +57,19 @@ def test_calibration_is_that_of_the_probabilities_of_these_links(found, frame):
     assert next(row for row in found.rows if row.attack == "TfIdf").calibration is None
 
 
+def test_the_best_that_link_one_by_one_are_also_assigned(manifest, frame):
+    spec = BenchSpec(attacks=QUICK, settings=("later",), queries=20, seed=5, assigned=2)
+    rows = bench.run(bench.read_manifest(manifest()), spec).rows
+    assert sum(row.assigned is not None for row in rows) == 2
+    targets, queries, truth = SETTINGS["later"](Events(frame, user="customer", items="article", time="day"), 5)
+    scored, _ = measure.risk.chosen_queries(len(queries), 20, 5)
+    best = max(rows, key=lambda row: row.rate)
+    matched = measure.matching(getattr(attacks, best.attack)(), targets, queries, truth.target, seed=5, orders=1)
+    assert best.assigned.rate == matched.per_user[scored].mean()
+    assert best.assigned.behind == pytest.approx(best.rate - best.assigned.rate)
+    assert not any(row.together for row in rows)
+
+
 def test_it_comes_back_from_json_and_the_seed_decides(found, manifest):
     assert Bench.from_json(found.to_json()) == found
     assert found.format == 1

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from reidrisk.attacks import Attack, Links, registry
 from reidrisk.attacks.registry import Entry
-from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps
+from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps, mean_interval
 from reidrisk.base.specs import Spec
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
 from reidrisk.bench.reading import Reader, Sites, load
@@ -182,7 +182,11 @@ def _with_assigned(
             risk = matching(attack, case.targets, case.queries, known, spec.level, spec.seed, orders=1)
             assert risk.per_user is not None
             credit = risk.per_user if rows is None else risk.per_user[rows]
-            one = replace(one, assigned=replace(risk, rate=float(credit.mean()), per_user=credit))
+            low, high = mean_interval(credit, spec.level)
+            scored = replace(
+                risk, rate=float(credit.mean()), low=low, high=high, n_queries=len(credit), per_user=credit
+            )
+            one = replace(one, assigned=scored)
         made.append(one)
     return made
 

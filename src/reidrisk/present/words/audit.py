@@ -97,7 +97,7 @@ _ALONE = {
     "few": "since there are too few {records}",
     "more-queries": "since there are more {records} to identify than known ones",
     "too-many": "since there are too many pairs to weigh all {records} against each other",
-    "several": "since links suggest that some {people} have several {records}, or that they are less sure than they seem",
+    "several": "since links suggest that some {people} have several {records}, or that they are too bold",
 }
 
 
