@@ -94,6 +94,7 @@ def _of_traces(spec: AuditSpec, targets: Traces, queries: Traces) -> list[Note]:
 
 def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
     """Whether an attack links significantly more people than a bound within a model of people allows."""
-    same = [risk for risk in risks if risk.setting == bound.setting]  # who links all records together may find more
+    # Who links all records together may find more than a bound of one record allows.
+    same = [risk for risk in risks if risk.setting != "matching" or bound.setting == "matching"]
     about = (risk for risk in same if risk.n_epochs == bound.n_epochs and not risk.which)
     return bound.within_model and any(risk.low > bound.high for risk in about)
