@@ -136,6 +136,8 @@ class Rehearsed(ScoredAttack[Counted]):
 
     def one_by_one(self) -> Self:
         """Return this attacker, with all it has learnt, where each query is met by itself."""
+        if not self.jointly:
+            return self
         new = copy(self)
         new.jointly, new._settled, new._looked = False, None, None
         return new
