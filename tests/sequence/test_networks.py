@@ -72,6 +72,15 @@ def test_rows_laid_side_by_side_do_not_see_each_other(causal, u):
     assert torch.allclose(alone, together, atol=1e-6)
 
 
+def test_what_stands_alone_is_seen_as_it_is_and_no_score_is_moved():
+    query, key = (torch.randn(6, n, 2, 4, requires_grad=True) for n in (3, 1))
+    value = torch.randn(6, 1, 2, 4)
+    seen = attend(query, key, value, 0.0, causal=False)
+    whole = [one.transpose(1, 2) for one in (query, key, value)]
+    assert torch.allclose(seen, torch.nn.functional.scaled_dot_product_attention(*whole).transpose(1, 2), atol=1e-6)
+    assert not seen.requires_grad
+
+
 def test_operations_are_those_of_the_weights():
     sizes, r = PRESETS["paper"], 8
     network_weights = 6 * (4 * 1024**2 + 2 * 1024 * 4096) + 6 * (8 * 1024**2 + 2 * 1024 * 4096) + 1024 * 469

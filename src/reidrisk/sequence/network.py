@@ -45,9 +45,14 @@ class Attention(nn.Module):
 def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, together: int = 1) -> Tensor:
     """Return the attention (b, t, heads, d) of ``query`` to ``key`` (b, u, heads, d), and the ``value`` found there.
 
+    Where there is one thing to look at, it is what is seen. Scores then say nothing, and a GPU's rounding of their
+    gradients, which are 0, would be all that moves their weights, without end.
+
     Several rows ``together`` make one long sequence whose parts do not see each other: a GPU's kernels work in tiles
     of 64 or 128 positions, which a sequence of eight would leave nearly empty.
     """
+    if key.shape[1] == 1:
+        return F.dropout(torch.ones_like(query[..., :1]), dropout) * value
     if together == 1:
         parts = [one.transpose(1, 2) for one in (query, key, value)]
         plain = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], dropout_p=dropout, is_causal=causal)
