@@ -1,5 +1,6 @@
 """What tests of both distributions share: the command line, small files, and where the study data is."""
 
+import gc
 import os
 import re
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from reidrisk.cli import main
+
+gc.disable()  # until all modules are loaded: none of what they hold is garbage
 
 LONGEST = ("tests/fuzz", "tests/present", "tests/docs", "tests/journeys", "tests/release", "studies", "tests")
 """Where tests take longest, those first: what comes last is short, so that no worker waits for another."""
@@ -37,6 +40,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             module = nodeid.partition("::")[0]
             return module if is_shared(module) else nodeid
 
+    gc.enable()  # this process loads no tests
     config.option.loadscopereorder = False  # by the number of tests, which says nothing of their time
     return ByFixtures(config, log)
 
@@ -48,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((at for at, folder in enumerate(LONGEST) if item.nodeid.startswith(f"{folder}/")), len(LONGEST))
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among what all modules hold: two million objects take a second to go through."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

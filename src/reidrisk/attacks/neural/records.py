@@ -43,7 +43,7 @@ class BagPairs:
 
 
 def with_missing_end(table: Traces, epochs: int) -> Traces:
-    """Return the same records with so many more epochs, in which nothing was observed."""
+    """Return the same records with that many more epochs, in which nothing was observed."""
     nothing = np.full((len(table), epochs), -1, dtype=table.tokens.dtype)
     return Traces(np.hstack([table.tokens, nothing]), table.n_tokens, users=table.users, vocabulary=table.vocabulary)
 
