@@ -12,6 +12,10 @@ import pytest
 
 from reidrisk.cli import main
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # A worker for each core: threads that libraries start beside it would keep waiting for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 gc.disable()  # until all modules are loaded: none of what they hold is garbage
 
 LONGEST = ("tests/fuzz", "tests/present", "tests/docs", "tests/journeys", "tests/release", "studies", "tests")

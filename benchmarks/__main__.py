@@ -26,7 +26,7 @@ SMALLER = {
     "cohorts": "",
     "engines": "--users 200_000",
     "forecast": "--largest 100_000",
-    "gpu_search": "--device cpu --users 2_000 --queries 256",
+    "gpu_search": "--device cpu --users 300 --queries 64 --runs 1",
     "jha_curves": "--users 500",
     "neural_gpu": "--device cpu --training 3_000 --targets 1_000 --queries 100 --steps 20 --passes 1",
     "neural_lists": "",
