@@ -8,8 +8,7 @@ from reidrisk.base import Bound, Steps
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import Case, TopSets
 
-MODEL_TOKENS = 5_000
-"""Tokens up to which the model of partial information, a table of all pairs of them, is fitted."""
+MODEL_TOKENS = 5_000  # tokens up to which the model of partial information, a table of all pairs of them, is fitted
 
 _DRAWS = 2_000  # simulated records behind the estimate of the optimal attacker who knows one table only
 
