@@ -163,9 +163,8 @@ class AuditSpec(Spec):
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"
-                raise OptionError(
-                    f"{field('attacks')}: {what}; hand attacks of your own over with audit_traces(..., attacks=[...])"
-                )
+                instead = "hand attacks of your own over with audit_traces(..., attacks=[...])"
+                raise OptionError(f"{field('attacks')}: {what}; {instead}")
             if value not in known:
                 unknown = f"{field('attacks')}: there is no attack {value!r} to be chosen by name"
                 raise OptionError(f"{unknown}; choose from {', '.join(known)}")

@@ -38,6 +38,7 @@ strangers by (1 - w/2) x, close wrong links by (w/2) x. A third of the excess is
 
 _LEVEL, _SUSPECTED = 0.999, 0.5  # of what is said to be so, and of what is no more than suspected
 
+Draws = np.random.Generator
 TruthCheck = Literal["passed", "doubt", "suspicion", "no power"]
 
 
@@ -133,9 +134,7 @@ class _Split(NamedTuple):
     others: Any
 
     @classmethod
-    def drawn(
-        cls, known: Ints, strange: Ints, targets: Any, scored: Any, truth: Ints, draw: np.random.Generator
-    ) -> _Split:
+    def drawn(cls, known: Ints, strange: Ints, targets: Any, scored: Any, truth: Ints, draw: Draws) -> _Split:
         place = np.full(len(targets), -1, dtype=np.int64)
         place[known] = np.arange(len(known))
         inside, outside = (draw.permutation(np.flatnonzero(side)) for side in (place[truth] >= 0, place[truth] < 0))
@@ -207,7 +206,7 @@ def _difference(a: Array, b: Array, level: float = _LEVEL) -> tuple[float, float
     return gap, gap - float(np.hypot(up - low, most - down)), gap + float(np.hypot(high - up, down - least))
 
 
-def _shuffled(people: Any, draw: np.random.Generator) -> Any:
+def _shuffled(people: Any, draw: Draws) -> Any:
     """Return records that are nobody's: each token replaced by one of somebody else's, in the same epoch if any."""
     if isinstance(people, Vectors):
         values = draw.permuted(people.values, axis=0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reidrisk.base.vocabulary import *
 
 _NAMES = {
-    "arrays": ("Array", "ArrayLike", "Bools", "Floats", "Ints", "Signed", "frozen"),
+    "arrays": ("Array", "ArrayLike", "Bools", "Bytes", "Ends", "Floats", "Ints", "Ints32", "Signed", "UInts", "frozen"),
     "errors": ("DataError", "FormatError", "OptionError", "ReidRiskError", "SizeError", "TruthError"),
     "extras": ("require",),
     "foreign": ("printable", "reason"),

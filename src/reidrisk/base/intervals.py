@@ -19,14 +19,13 @@ Dirichlet(1/v, ..., 1/v, 1)), as Korn and Graubard (1998) do for binary values i
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import ArrayLike, Ends, Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import between_0_and_1
 
 
-def mean_interval(values: npt.ArrayLike, level: float = 0.95, design_effect: float = 1.0) -> tuple[float, float]:
+def mean_interval(values: ArrayLike, level: float = 0.95, design_effect: float = 1.0) -> Ends:
     """Return the interval of the mean of values in [0, 1], independent ones unless a design effect is given.
 
     See :func:`design_effect`, which must be at least 1.
@@ -47,9 +46,7 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95, design_effect: flo
     return counted_interval(points, counts.astype(np.float64), level, design_effect)
 
 
-def counted_interval(
-    points: Floats, counts: Floats, level: float = 0.95, design_effect: float = 1.0
-) -> tuple[float, float]:
+def counted_interval(points: Floats, counts: Floats, level: float = 0.95, design_effect: float = 1.0) -> Ends:
     """Return what :func:`mean_interval` does, of values that were counted: ascending, and how often each came.
 
     >>> counted_interval(np.array([0.0, 1.0]), np.array([90.0, 10.0])) == mean_interval([0] * 90 + [1] * 10)
@@ -63,7 +60,7 @@ def counted_interval(
     return low, high
 
 
-def design_effect(values: npt.ArrayLike, variance: float) -> float:
+def design_effect(values: ArrayLike, variance: float) -> float:
     """Return how many times the variance of the mean is that of independent values; at least 1.
 
     ``variance`` is that of their mean, by a method that allows for dependence, such as a jackknife. That of the values
@@ -78,9 +75,7 @@ def design_effect(values: npt.ArrayLike, variance: float) -> float:
     return max(1.0, variance * x.size / float(spread))
 
 
-def difference_interval(
-    a: npt.ArrayLike, b: npt.ArrayLike, level: float = 0.95, design_effect: float = 1.0
-) -> tuple[float, float]:
+def difference_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95, design_effect: float = 1.0) -> Ends:
     """Return the interval of mean(a - b) for paired values in [0, 1]; the design effect is that of (a - b + 1) / 2.
 
     >>> low, high = difference_interval([1, 1, 0, 1] * 50, [0, 1, 0, 0] * 50)
@@ -92,7 +87,7 @@ def difference_interval(
     return 2.0 * low - 1.0, 2.0 * high - 1.0
 
 
-def _ends(points: Floats, counts: Floats, tail: float) -> tuple[float, float]:
+def _ends(points: Floats, counts: Floats, tail: float) -> Ends:
     # The lower end is the mirror image of the upper one.
     return 1.0 - _upper(1.0 - points[::-1], counts[::-1], tail), _upper(points, counts, tail)
 
@@ -149,7 +144,7 @@ def _quantile(points: Floats, shapes: Floats, tail: float) -> float:
     return 1.0 - _exceedance(short, shapes, math.exp(at))[0]
 
 
-def _exceedance(short: Floats, shapes: Floats, beyond: float) -> tuple[float, float]:
+def _exceedance(short: Floats, shapes: Floats, beyond: float) -> Ends:
     """Return 1 - m and P(T > m) for the m that belongs to c = 1 + beyond; points are 1 - ``short``."""
     far = short + beyond
     weights = shapes / far

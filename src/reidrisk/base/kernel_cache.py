@@ -52,9 +52,8 @@ def _ours(folder: str) -> bool:
     if found.st_uid != user or found.st_mode & _OTHERS_WRITE:
         return False
     # Who may write a folder may rename what is in it; only the owner may where the sticky bit is set, as in /tmp.
-    return all(
-        part.st_uid in (0, user) and (not part.st_mode & _OTHERS_WRITE or part.st_mode & stat.S_ISVTX) for part in above
-    )
+    safe = (not part.st_mode & _OTHERS_WRITE or part.st_mode & stat.S_ISVTX for part in above)
+    return all(safe) and all(part.st_uid in (0, user) for part in above)
 
 
 def _deepest(folder: str) -> str:

@@ -19,9 +19,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Array, ArrayLike, Floats, Ints, UInts
 from reidrisk.bounds.columns import column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exact_crossing, exact_excess, log_ends, rounded_ends
 from reidrisk.records import Channel
@@ -218,7 +217,7 @@ class RowPairs:
         return row
 
 
-def _distinct_rows(indptr: Ints, indices: npt.NDArray[Any], bits: npt.NDArray[np.uint64]) -> Any:
+def _distinct_rows(indptr: Ints, indices: Array, bits: UInts) -> Any:
     """Return the first of each group of identical rows; a row of the same hash by chance stays, at the cost of work."""
     rows, sizes = np.arange(indptr.size - 1), np.diff(indptr)
     mixed = (bits ^ indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -232,7 +231,7 @@ def _distinct_rows(indptr: Ints, indices: npt.NDArray[Any], bits: npt.NDArray[np
     return np.flatnonzero((twin == rows) | ~same)
 
 
-def crossing(p: npt.ArrayLike, q: npt.ArrayLike, delta: float) -> float:
+def crossing(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     """Return the smallest ``x >= 1`` with ``sum_o (p[o] - x q[o])_+ <= delta``, to rounding; infinite if there is none.
 
     The sum is the largest of ``p(E) - x q(E)`` over sets E of outputs, and sets of the largest ratios p/q suffice, so

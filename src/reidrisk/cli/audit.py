@@ -71,9 +71,7 @@ def audit(
     sample: int | None = option(None, "Number of records to score, drawn at random."),
     everyone: bool = option(False, "Score every record, however long it takes.", "--everyone"),
     budget: str = option(60.0, "Reference seconds for all attacks (60s, 5min): records are sampled to fit."),
-    scenario: str | None = option(
-        None, "Who attacks, with what: two-tables, split or knows; default: all that the exports can answer."
-    ),
+    scenario: str | None = option(None, "Who attacks, with what: two-tables, split or knows; default: all that fit."),
     facts: int | None = option(None, "Facts that the attacker of 'knows' has of a person; default: 4."),
     errors: float | None = option(None, "Share of these facts that are wrong."),
     which: str | None = option(None, "Which facts are known: random, first (in time) or rarest; default: random."),
@@ -105,9 +103,7 @@ def audit(
     people: Path | None = option(None, "Write what joins found of every person to this folder, by row, as Parquet."),
     estimate: bool = option(False, "Say what an audit of stored tables will take, and stop.", "--estimate"),
     master: str | None = option(None, "Spark master, such as spark://host:7077; default: the cores of this machine."),
-    fingerprint_key: Path | None = option(
-        None, "File with a secret key of your own; the result then holds keyed sums of the tables."
-    ),
+    fingerprint_key: Path | None = option(None, "File with a secret key: the result then holds keyed sums of tables."),
     plain_sums: bool = option(False, "Put plain SHA-256 sums into the result; small tables leak.", "--plain-sums"),
     spec: Path | None = option(
         None,

@@ -67,9 +67,8 @@ def _write_example(folder: Path, seed: int) -> None:
         seen = api.expose(sets, seed=seed, site=site)
         people = [f"person-{i:04d}" for i in range(len(seen))]
         io.write_traces(type(seen)(seen.tokens, seen.n_tokens, users=people), path)
-    one, two, page, result = (
-        shlex.quote(str(path)) for path in (*names, folder / "report.html", folder / "result.json")
-    )
+    files = (*names, folder / "report.html", folder / "result.json")
+    one, two, page, result = (shlex.quote(str(path)) for path in files)
     output.say(
         f"Wrote {names[0]} and {names[1]}: {_EXAMPLE_USERS:,} people, {_EXAMPLE_EPOCHS} weeks each. Now try:",
         "",

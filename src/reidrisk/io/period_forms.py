@@ -40,9 +40,8 @@ _YEAR_LAST = tuple(
         rf"(?P<m>{_W})(?P<y>{_Y})",
     )
 )
-_SHORT_YEAR_LAST = tuple(
-    re.compile(rf"{one}{two}(?P<y>[0-9]{{2}})") for one, two in permutations((rf"(?P<d>{_D})", rf"(?P<m>{_M})"))
-)
+_BOTH = permutations((rf"(?P<d>{_D})", rf"(?P<m>{_M})"))
+_SHORT_YEAR_LAST = tuple(re.compile(rf"{one}{two}(?P<y>[0-9]{{2}})") for one, two in _BOTH)
 _DIGITS_OF_A_MONTH, _DIGITS_OF_A_TIME = 6, 14
 
 

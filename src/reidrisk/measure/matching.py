@@ -18,6 +18,9 @@ from reidrisk.search.engines import Engine
 
 DENSE_LIMIT = 10_000  # users up to which every pair is weighed; beyond, only each query's best candidates are
 
+Draws = np.random.Generator
+Ranked = tuple[Ints, Ints]  # targets, and their scores
+
 _CANDIDATES = 20
 _PAIRS = 20_000_000  # candidates held at once: some 320 MB
 _ORDERS = 5
@@ -110,15 +113,13 @@ def _scores(attack: Attack[Any], queries: Any, n: int, engine: Engine | None = N
     return matrix
 
 
-def _candidates(
-    attack: Attack[Any], queries: Any, k: int, among: Ints | None, engine: Engine | None
-) -> tuple[Ints, Ints]:
+def _candidates(attack: Attack[Any], queries: Any, k: int, among: Ints | None, engine: Engine | None) -> Ranked:
     """Return the k best targets of each query, here or where the engine searches."""
     where = {} if engine is None else {"engine": engine}
     return attack.candidates(queries, k, among, **where)
 
 
-def _assigned(matrix: Floats, order: Ints, rng: np.random.Generator) -> Ints:
+def _assigned(matrix: Floats, order: Ints, rng: Draws) -> Ints:
     """Return the target of each query in an optimal assignment; ties go by a random order of rows and columns."""
     from scipy.optimize import linear_sum_assignment
 
@@ -129,9 +130,7 @@ def _assigned(matrix: Floats, order: Ints, rng: np.random.Generator) -> Ints:
     return link
 
 
-def _by_candidates(
-    attack: Attack[Any], queries: Any, order: Ints, k: int, rng: np.random.Generator, engine: Engine | None
-) -> Ints:
+def _by_candidates(attack: Attack[Any], queries: Any, order: Ints, k: int, rng: Draws, engine: Engine | None) -> Ints:
     """Link greedily among each query's k best targets; who is left looks among the free targets, twice as far."""
     link = np.full(len(queries), -1, dtype=np.int64)
     left, free = np.arange(len(queries)), order
@@ -146,7 +145,7 @@ def _by_candidates(
     return link
 
 
-def _greedy(rows: Ints, scores: Ints, n: int, rng: np.random.Generator) -> Ints:
+def _greedy(rows: Ints, scores: Ints, n: int, rng: Draws) -> Ints:
     """Take pairs from the best score down, ties in random order, skipping targets and queries already linked."""
     q, k = rows.shape
     pairs = rng.permutation(q * k)

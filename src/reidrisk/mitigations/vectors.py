@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import Floats, OptionError, whole
+from reidrisk.base.arrays import Singles
 from reidrisk.mitigations.base import Mitigation, Side, released_tables
 from reidrisk.mitigations.registry import register
 from reidrisk.records import Case, Vectors
@@ -48,7 +48,7 @@ class GaussianNoise(Mitigation):
         return table.mapped(lambda points: points + self.sigma * learnt * rng.normal(size=points.shape))
 
 
-def _all(table: Vectors) -> npt.NDArray[np.float32]:
+def _all(table: Vectors) -> Singles:
     """Return every vector that is released, not only the mean of each person's."""
     return table.values if table.several is None else table.several.values
 

@@ -9,9 +9,9 @@ from itertools import chain, combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import Floats, Result, Vocabulary, checked_seed, frozen, require, sizes, whole
+from reidrisk.base import ArrayLike, Floats, Result, Vocabulary, checked_seed, frozen, require, sizes, whole
+from reidrisk.base.arrays import Singles
 from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
@@ -64,7 +64,7 @@ class TypeMixture:
 
     def __init__(
         self,
-        theta: npt.ArrayLike,
+        theta: ArrayLike,
         vocabulary: Vocabulary | None = None,
         statement: PrivacyStatement | None = None,
         report: FitReport | None = None,
@@ -77,7 +77,7 @@ class TypeMixture:
             raise DataError(f"theta{list(place)} is {array[place]}; logits are finite numbers")
         if vocabulary is not None and len(vocabulary) != array.shape[3]:
             raise DataError(f"theta has {array.shape[3]} tokens but the vocabulary {len(vocabulary)} labels")
-        self.theta: npt.NDArray[np.float32] = frozen(array)
+        self.theta: Singles = frozen(array)
         self.n_types, self.n_epochs, self.k, self.n_tokens = array.shape
         self.vocabulary, self.statement, self.report = vocabulary, statement, report
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, Floats, Ints, frozen
+from reidrisk.base import Bools, DataError, Floats, Ints, frozen
+from reidrisk.base.arrays import Singles
 
-Values = npt.NDArray[np.float32]
+Values = Singles
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Several:
         j = place[later, None]
         return np.asarray(np.sqrt(j / (j + 1.0)) * (values[later] - before[later] / j), dtype=np.float32)
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Several:
+    def take(self, rows: Ints | slice) -> Several:
         """Return the vectors of the chosen records, in that order."""
         chosen = np.arange(len(self.start) - 1)[rows]
         many = self.per_record[chosen]
@@ -83,7 +83,7 @@ class Several:
         place = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], many)
         return Several(self.values[place], start, None if self.time is None else self.time[place])
 
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> tuple[Several, Ints]:
+    def keep(self, chosen: Bools) -> tuple[Several, Ints]:
         """Return the chosen vectors, and the rows of the records that have any of them: only these are left."""
         many = np.add.reduceat(chosen.astype(np.int64), self.start[:-1])
         there = np.flatnonzero(many)

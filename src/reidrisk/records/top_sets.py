@@ -13,18 +13,17 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import BLOCK, DataError, UserIds, Vocabulary, blocks, checked_seed, stream
+from reidrisk.base import BLOCK, Array, DataError, Ints, UInts, UserIds, Vocabulary, blocks, checked_seed, stream
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 
-Integers = npt.NDArray[np.int64]
+Integers = Ints
 
-Words = Callable[[Integers, Integers, int], npt.NDArray[np.uint64]]
+Words = Callable[[Integers, Integers, int], UInts]
 """Given the rows and the epochs of some short sets, all rows of one block, and k: k random words for each set."""
 
 
-def filled(tokens: npt.NDArray[Any], n_tokens: int, words: Words) -> npt.NDArray[Any]:
+def filled(tokens: Array, n_tokens: int, words: Words) -> Array:
     r"""Return (n, r, k) sets with every -1 replaced by a token that is new to its set, uniformly.
 
     With s tokens in the set, a word w of 64 bits chooses the token of number :math:`\lfloor w (N - s) / 2^{64} \rfloor`
@@ -46,7 +45,7 @@ def filled(tokens: npt.NDArray[Any], n_tokens: int, words: Words) -> npt.NDArray
     return full
 
 
-def _new_to(sets: Integers, words: npt.NDArray[np.uint64], n_tokens: int) -> Integers:
+def _new_to(sets: Integers, words: UInts, n_tokens: int) -> Integers:
     """Return for each set one of the tokens it does not hold."""
     held = np.sort(np.where(sets < 0, n_tokens, sets), axis=1)  # empty slots sort behind every token
     left = (n_tokens - (sets >= 0).sum(axis=1)).astype(np.uint64)
@@ -59,7 +58,7 @@ def _new_to(sets: Integers, words: npt.NDArray[np.uint64], n_tokens: int) -> Int
     return token
 
 
-def from_the_system(rows: Integers, epochs: Integers, k: int) -> npt.NDArray[np.uint64]:
+def from_the_system(rows: Integers, epochs: Integers, k: int) -> UInts:
     """Draw words from the operating system's generator; there is no seed that anybody could find."""
     return np.frombuffer(os.urandom(8 * k * rows.size), dtype=np.uint64).reshape(-1, k)
 
@@ -68,7 +67,7 @@ def from_seed(seed: int, n: int, n_epochs: int) -> Words:
     """Return words that seed and row decide, for simulations of n users: whoever knows the seed knows the padding."""
     seed = checked_seed(seed)
 
-    def words(rows: Integers, epochs: Integers, k: int) -> npt.NDArray[np.uint64]:
+    def words(rows: Integers, epochs: Integers, k: int) -> UInts:
         block = int(rows[0]) // BLOCK
         size = (min(BLOCK, n - block * BLOCK), n_epochs, k)
         drawn = stream(seed, "pad top sets", block).integers(2**64, size=size, dtype=np.uint64)
@@ -167,7 +166,7 @@ class TopSets(Epochs):
         return f"TopSets({len(self):,} users x {self.n_epochs} epochs x {self.k} tokens of {self._n_tokens:,})"
 
 
-def first_repeat(tokens: npt.NDArray[Any]) -> tuple[int, int, int] | None:
+def first_repeat(tokens: Array) -> tuple[int, int, int] | None:
     """Return row, epoch and token of the first set that holds a token twice."""
     for _, start, stop in blocks(len(tokens), BLOCK):
         ordered = np.sort(tokens[start:stop], axis=2)

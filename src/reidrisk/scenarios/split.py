@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import DataError, Note, OptionError, between_0_and_1, checked_seed, is_whole, stream
+from reidrisk.base.arrays import Bools, Floats, Ints32
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, moment
 from reidrisk.scenarios.base import Scenario, by_visit, two_parts, two_sides
 from reidrisk.scenarios.registry import register
 
 By = Literal["time", "random", "column"]  # what decides on which side an event goes
-_Mask = npt.NDArray[np.bool_]
+_Mask = Bools
 
 
 @register(kinds=(Events, Bags, Traces, Vectors))
@@ -208,7 +208,7 @@ def _epochs(traces: Traces, part: slice) -> Bags:
     return Traces(traces.tokens[:, part], traces.n_tokens, traces.users, traces.vocabulary).bags()
 
 
-def _later(user: npt.NDArray[np.int32], time: npt.NDArray[np.float64], share: float) -> _Mask:
+def _later(user: Ints32, time: Floats, share: float) -> _Mask:
     """Say which events are of the later share of their user; they come by user and time.
 
     The cut is between two moments, the one that comes closest to the share; who has events at one moment only has

@@ -8,14 +8,13 @@ a look-up touches one line of memory; a size of 0 marks a free slot.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base.kernels import njit
+from reidrisk.base import UInts, njit
 
 _BATCH = 32  # rows whose slots are fetched together: memory answers many requests in the time of one
 
 
-def table_for(groups: int, parts: int) -> npt.NDArray[np.uint64]:
+def table_for(groups: int, parts: int) -> UInts:
     """Return empty slots (parts, size, 2) for this many groups, at most half full."""
     size = 1 << max(4, (2 * max(groups, 1) // parts + 64).bit_length())
     return np.zeros((parts, size, 2), dtype=np.uint64)

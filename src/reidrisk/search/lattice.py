@@ -16,9 +16,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import Crew, Ints, Progress, njit, silent
+from reidrisk.base import Crew, Ints, Progress, UInts, njit, silent
 from reidrisk.search.answer import Best
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, Unsigned, unsigned
@@ -116,7 +115,7 @@ class _Lattice:
         claim = lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.found)  # noqa: E731
         self.over(len(active), claim)
 
-    def _bitmap(self, rows: Unsigned, chosen: Ints, how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
+    def _bitmap(self, rows: Unsigned, chosen: Ints, how: tuple[Any, ...]) -> UInts:
         """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
         words = 1 << min(max((len(chosen) // 4).bit_length(), 4), _WORDS)
         parts = self.over(len(chosen), lambda a, b: mark(rows, chosen[a:b], *how, words), per_part=1)

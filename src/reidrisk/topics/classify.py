@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, FormatError, Ints, OptionError, frozen
+from reidrisk.base import Bytes, DataError, FormatError, Ints, OptionError, frozen
 from reidrisk.base.hosts import distinct_values, plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import text_of
@@ -73,7 +72,7 @@ class Classification:
     """
 
     taxonomy: Taxonomy
-    status: npt.NDArray[np.uint8]  # answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host
+    status: Bytes  # answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host
     tokens: Ints  # (not ids) of all hosts in turn; those of host i lie from starts[i] to starts[i + 1]
     starts: Ints
     coverage: Coverage  # coverage of all given values: of visits, when one host was given per visit
@@ -222,7 +221,7 @@ class HostClassifier:
         return Found(TOPICS if guessed else NO_TOPIC, BY_MODEL, guessed)
 
 
-def _coverage(status: npt.NDArray[np.uint8], source: npt.NDArray[np.uint8]) -> Coverage:
+def _coverage(status: Bytes, source: Bytes) -> Coverage:
     topics, no_topic, unknown, not_a_host = np.bincount(status, minlength=4).tolist()
     _, by_ancestor, by_model = np.bincount(source, minlength=3).tolist()
     return Coverage(len(status), topics, no_topic, unknown, not_a_host, by_ancestor, by_model)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, FormatError, SizeError, require, sizes
+from reidrisk.base import Array, DataError, FormatError, SizeError, require, sizes
+from reidrisk.base.arrays import Singles
 from reidrisk.base.hosts import plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json
@@ -88,7 +88,7 @@ class HostModel:
             raise DataError(f"{host!r} is not a host: {fault}")
         return chosen(self.weights(spaced(name.removeprefix("www."))), self._labels, self._limits)
 
-    def weights(self, text: str) -> npt.NDArray[np.float32]:
+    def weights(self, text: str) -> Singles:
         """Return the weight of every label for a name with blanks."""
         length = int(self._words["shape"][-1])
         ids = [self._pieces["[CLS]"], *word_pieces(text, self._pieces)[: length - 2], self._pieces["[SEP]"]]
@@ -118,7 +118,7 @@ def word_pieces(text: str, pieces: Mapping[str, int]) -> list[int]:
     return found
 
 
-def chosen(weights: npt.NDArray[Any], labels: Sequence[int], limits: Limits) -> tuple[int, ...]:
+def chosen(weights: Array, labels: Sequence[int], limits: Limits) -> tuple[int, ...]:
     """Return the labels whose weights pass the limits, the weightiest first.
 
     >>> limits = Limits(3, min_none_weight=0.8, min_category_weight=0.01, min_normalized_weight_within_top_n=0.25)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, as_traces, gathered
-from reidrisk.base import DataError, Floats, Ints
+from reidrisk.base import Array, DataError, Floats, Ints, Ints32
 from reidrisk.records import Bags, Traces
 
 MOST = 255  # the most a token counts in one record: a byte. Records that show more are scaled first, see Ladder
@@ -55,17 +54,17 @@ class Counts:
     """Row i holds ``token[start[i]:start[i + 1]]``, ascending, ``count`` times each."""
 
     start: Ints
-    token: npt.NDArray[np.int32]
+    token: Ints32
     count: Ints  # in steps of the ladder's ``every`` sights, at most MOST
     rung: Ints  # of the ladder, on which the number of observed epochs stands
-    epochs: npt.NDArray[Any]  # (n, r) the tokens themselves, for what happened in the same epoch
+    epochs: Array  # (n, r) the tokens themselves, for what happened in the same epoch
     n_tokens: int
 
     def __len__(self) -> int:
         return len(self.rung)
 
     @property
-    def held(self) -> tuple[Ints, npt.NDArray[np.int32], Ints]:
+    def held(self) -> tuple[Ints, Ints32, Ints]:
         """What each row holds, as kernels take it."""
         return self.start, self.token, self.count
 
@@ -121,7 +120,7 @@ def count(records: Traces, ladder: Ladder, capped: bool = True) -> Counts:
     n = len(records)
     # Two widths of tokens only: kernels are compiled for each anew.
     width: Any = np.int16 if records.n_tokens <= np.iinfo(np.int16).max else np.int32
-    tokens: npt.NDArray[Any] = np.array(records.tokens, dtype=width)
+    tokens: Array = np.array(records.tokens, dtype=width)
     start = np.zeros(n + 1, dtype=np.int64)
     ordered = np.sort(tokens, axis=1)
     seen = ordered >= 0

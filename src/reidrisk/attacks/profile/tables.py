@@ -14,12 +14,11 @@ alone. Without gaps this is exact.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.profile.counts import MOST, Ladder
 from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Floats, Ints, Ints32
 from reidrisk.search.weights import to_grid
 
 _ENTRIES = 60_000_000  # of the table of evidence, at most: 240 MB
@@ -76,7 +75,7 @@ def deepest(groups: int, n_rungs: int, kinds: int, same_epoch: bool) -> int:
     return min(max(depth, 4), _DEEPEST if same_epoch else MOST)
 
 
-def _averaged(prior: Prior, logs: Floats) -> npt.NDArray[np.int32]:
+def _averaged(prior: Prior, logs: Floats) -> Ints32:
     """Return (groups, cells, K) logarithms of the likelihood averaged over the prior, on the grid."""
     highest = logs.max(axis=0)
     averaged = np.log(prior.weight @ np.exp(logs - highest)) + highest

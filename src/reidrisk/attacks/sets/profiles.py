@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import Ints, Progress, each, njit, whole
+from reidrisk.base import Array, Bools, Ints, Progress, UInts, each, njit, whole
 from reidrisk.records import Traces
 from reidrisk.search import Best, ByBlocks
 
-Words = npt.NDArray[np.uint64]
+Words = UInts
 
 _QUERIES = 512  # queries handed to a thread at a time
 
@@ -97,7 +96,7 @@ def loose_matches(
 class Audience:
     """The targets: their tokens (n, r), and the profiles made of them."""
 
-    tokens: npt.NDArray[Any]
+    tokens: Array
     n_tokens: int
     profiles: Profiles
 
@@ -109,7 +108,7 @@ class Audience:
         return Audience(self.tokens[rows], self.n_tokens, self.profiles[rows])
 
     @cached_property
-    def usable(self) -> npt.NDArray[np.bool_]:
+    def usable(self) -> Bools:
         """Whether a target can match at all: an empty R matches nobody."""
         return np.asarray(sizes(self.profiles.kept) > 0)
 

@@ -5,12 +5,10 @@ epoch anew. The (n, N) matrix of an epoch is therefore known from how many users
 """
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import Bound, DataError, Ints, Note, between_0_and_1, frozen, mean_interval, whole
+from reidrisk.base import Array, Bound, DataError, Ints, Ints32, Note, between_0_and_1, frozen, mean_interval, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.matching import distinct_outputs
@@ -156,7 +154,7 @@ def _queries(top_sets: TopSets, noise: float, queries: Traces | None, seed: int)
     return Traces(frozen(shown), top_sets.n_tokens)  # which need not copy it
 
 
-def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random.Generator) -> Ints:
+def _answers(sets: Array, n_tokens: int, noise: float, rng: np.random.Generator) -> Ints:
     """Draw one answer for each (user, epoch) of an (n, r, k) array of sets."""
     slot = rng.integers(sets.shape[2], size=sets.shape[:2])
     held = np.take_along_axis(sets, slot[:, :, None], axis=2)[:, :, 0]
@@ -164,7 +162,7 @@ def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random
     return np.where(rng.random(slot.shape) < noise, anything, held).astype(np.int64)
 
 
-def _postings(top_sets: TopSets, s: int) -> tuple[npt.NDArray[np.int32], Ints]:
+def _postings(top_sets: TopSets, s: int) -> tuple[Ints32, Ints]:
     """Return the users who hold each token in epoch ``s``, token by token, and where each token's users start."""
     tokens = top_sets.tokens[:, s].ravel()
     users = (np.argsort(tokens, kind="stable") // top_sets.k).astype(np.int32)

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Set
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, Ints, each, reason, whole_up_to
+from reidrisk.base import DataError, Ints, Ints32, UInts, each, reason, whole_up_to
 from reidrisk.io.tables import is_list
 
 
@@ -14,7 +13,7 @@ class DomainLists(NamedTuple):
     """Domains of all users in turn; those of user ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
 
     starts: Ints
-    codes: npt.NDArray[np.int32]  # of each domain among the distinct ones
+    codes: Ints32  # of each domain among the distinct ones
     distinct: Any  # an Arrow array of strings
     single: bool  # whether one user was given, as a flat list
 
@@ -87,7 +86,7 @@ _CACHED = 1 << 27  # Gaussians kept, 1 GiB of them: those of the most frequent d
 _SHARD = 16_384  # users of one piece of work
 
 
-def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
+def cityhash64(values: Any) -> UInts:
     """Return CityHash64 v1.0.3 (Pike and Alakuijala, 2011) of the UTF-8 bytes of each string of a sequence or column.
 
     Chrome keeps this version for FLoC. Version 1.1 changed the branches for fewer than 9 and for 17 to 64 bytes.
@@ -122,7 +121,7 @@ def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
     return out
 
 
-def simhash(domains: Any, bits: int = BITS) -> int | npt.NDArray[np.uint64]:
+def simhash(domains: Any, bits: int = BITS) -> int | UInts:
     r"""Return the SimHash of each user's domains.
 
     Each string is a feature, the number :math:`h` that CityHash64 v1.0.3 gives; duplicates count once. Bit ``d`` is set
@@ -149,7 +148,7 @@ def simhash(domains: Any, bits: int = BITS) -> int | npt.NDArray[np.uint64]:
     return int(hashes[0]) if lists.single else hashes
 
 
-def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uint64], Ints]:
+def signatures(lists: DomainLists, bits: int = BITS) -> tuple[UInts, Ints]:
     """Return the SimHash of each user and how many distinct domains it is made of."""
     from reidrisk.cohorts.floc.kernels import gaussians, sign_bits
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, FormatError, Ints, frozen, whole, whole_up_to
+from reidrisk.base import ArrayLike, Bools, DataError, FormatError, Ints, UInts, frozen, whole, whole_up_to
 from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically, write_text
 from reidrisk.io.tables import check_bytes, existing_file
@@ -35,7 +34,7 @@ class SortingLSH:
     """
 
     def __init__(
-        self, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None = None, bits: int = BITS, fitted: bool = False
+        self, log_sizes: ArrayLike, blocked: ArrayLike | None = None, bits: int = BITS, fitted: bool = False
     ) -> None:
         self.bits: Final = whole_up_to("bits", bits, _MOST_BITS)
         self.fitted: Final = bool(fitted)
@@ -53,7 +52,7 @@ class SortingLSH:
         if flags.shape != sizes.shape or flags.dtype != bool:
             raise DataError(f"blocked must be one true or false for each of the {sizes.size:,} cohorts")
         self.log_sizes: Final = frozen(sizes.astype(np.uint8))
-        self.blocked: Final[npt.NDArray[np.bool_]] = frozen(flags.copy())
+        self.blocked: Final[Bools] = frozen(flags.copy())
         self._ends = frozen(np.cumsum(np.uint64(1) << self.log_sizes.astype(np.uint64), dtype=np.uint64))
 
     @classmethod
@@ -76,7 +75,7 @@ class SortingLSH:
             raise DataError(f"{name}: {error}") from error
 
     @classmethod
-    def fit(cls, hashes: npt.ArrayLike, min_size: int, bits: int = BITS) -> SortingLSH:
+    def fit(cls, hashes: ArrayLike, min_size: int, bits: int = BITS) -> SortingLSH:
         """Build a table whose cohorts hold nobody, or at least ``min_size`` of the given users each.
 
         The space is halved again and again, as in Chrome's table, as long as both halves hold ``min_size`` users. Where
@@ -94,7 +93,7 @@ class SortingLSH:
             raise DataError(f"{ordered.size:,} users cannot fill a cohort of {min_size:,}; lower min_size")
         low = np.zeros(1, dtype=np.uint64)
         first, last = np.zeros(1, dtype=np.int64), np.array([ordered.size])
-        found: list[tuple[npt.NDArray[np.uint64], Ints]] = []
+        found: list[tuple[UInts, Ints]] = []
         for log_size in range(bits, -1, -1):
             half = np.uint64(1 << (log_size - 1)) if log_size else np.uint64(0)
             middle = np.searchsorted(ordered, low + half)
@@ -121,7 +120,7 @@ class SortingLSH:
     def __repr__(self) -> str:
         return f"SortingLSH({len(self):,} cohorts of a {self.bits}-bit space, {self.blocked.sum():,} blocked)"
 
-    def assign(self, hashes: npt.ArrayLike) -> Ints:
+    def assign(self, hashes: ArrayLike) -> Ints:
         """Return the cohort of each SimHash, blocked or not."""
         return np.searchsorted(self._ends, as_hashes(hashes, self.bits), side="right").astype(np.int64)
 
@@ -161,7 +160,7 @@ def fitted_mark(path: PathLike) -> Path:
     return Path(f"{path}.fitted")
 
 
-def _can_be_cut(ordered: npt.NDArray[np.uint64], first: Ints, last: Ints, min_size: int) -> npt.NDArray[np.bool_]:
+def _can_be_cut(ordered: UInts, first: Ints, last: Ints, min_size: int) -> Bools:
     """Tell which ranges of users can be cut: the first cut that has users on both sides leaves enough on each."""
     cut = last - first >= 2 * min_size
     lowest, highest = ordered[first[cut]], ordered[last[cut] - 1]
@@ -174,7 +173,7 @@ def _can_be_cut(ordered: npt.NDArray[np.uint64], first: Ints, last: Ints, min_si
     return cut
 
 
-def as_hashes(hashes: npt.ArrayLike, bits: int) -> npt.NDArray[np.uint64]:
+def as_hashes(hashes: ArrayLike, bits: int) -> UInts:
     """Return SimHashes as ``uint64``, or name the first that does not fit the bits."""
     given = np.asarray(hashes)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, Ints, Result, Spoken, whole
+from reidrisk.base import Bools, DataError, Ints, Result, Spoken, UInts, whole
 from reidrisk.base.plain import MEMORY
 from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
@@ -42,8 +41,8 @@ def weekly_cohorts(
     if not len(histories):
         raise DataError("there is no week; give at least one")
     min_domains = whole("min_domains", min_domains, least=0)
-    hashes: list[npt.NDArray[np.uint64]] = []
-    known: list[npt.NDArray[np.bool_]] = []
+    hashes: list[UInts] = []
+    known: list[Bools] = []
     for number, week in enumerate(histories):
         lists = domain_lists(week)
         if lists.single or lists.starts.size - 1 != (hashes[0].size if hashes else lists.starts.size - 1):
@@ -58,9 +57,7 @@ def weekly_cohorts(
     return WeeklyCohorts(traces, table, tuple(week.smallest for week in weeks), tuple(week.largest for week in weeks))
 
 
-def _common_table(
-    hashes: Sequence[npt.NDArray[np.uint64]], known: Sequence[npt.NDArray[np.bool_]], min_size: int, bits: int
-) -> SortingLSH:
+def _common_table(hashes: Sequence[UInts], known: Sequence[Bools], min_size: int, bits: int) -> SortingLSH:
     """Return the table of the cuts that the tables of all weeks make."""
     cuts = []
     for number, (found, has) in enumerate(zip(hashes, known, strict=True)):

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, Floats, Ints, blocks, checked_csr, is_whole, whole
+from reidrisk.base import Array, ArrayLike, DataError, Floats, Ints, Ints32, blocks, checked_csr, is_whole, whole
 
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
 _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact
@@ -19,7 +18,7 @@ class CohortCounts:
 
     cohorts: Ints  # (m,): those that occur, ascending
     sizes: Ints  # (m,): the users in each
-    visits: npt.NDArray[np.int32]  # (m, c): the users of each who visited each category
+    visits: Ints32  # (m, c): the users of each who visited each category
     population: Ints  # (c,): the same among all users
     n_users: int  # with a history, with or without a cohort
     categories: tuple[str, ...]
@@ -55,7 +54,7 @@ class CohortCounts:
 
 
 def count_visits(
-    assignment: npt.ArrayLike, visited: Any, n_cohorts: int | None = None, categories: Sequence[str] | None = None
+    assignment: ArrayLike, visited: Any, n_cohorts: int | None = None, categories: Sequence[str] | None = None
 ) -> CohortCounts:
     """Count the users of each cohort who visited each category.
 
@@ -104,7 +103,7 @@ def category_names(visited: Any, n_users: int, categories: Sequence[str] | None)
     return names
 
 
-def k_anonymity(assignment: npt.ArrayLike) -> int:
+def k_anonymity(assignment: ArrayLike) -> int:
     """Return the size of the smallest cohort; users without one (-1) do not count."""
     assigned = as_assignment(assignment)
     if not (assigned >= 0).any():
@@ -112,7 +111,7 @@ def k_anonymity(assignment: npt.ArrayLike) -> int:
     return int(np.unique(assigned[assigned >= 0], return_counts=True)[1].min())
 
 
-def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> Ints:
+def as_assignment(assignment: ArrayLike, n_cohorts: int | None = None) -> Ints:
     """Return cohorts as ``int64``, or name the first user whose cohort is no whole number, negative or unknown."""
     given = np.asarray(assignment)
     if given.ndim != 1 or not given.size:
@@ -141,7 +140,7 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> In
     return assigned
 
 
-def _signed(given: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _signed(given: Array) -> Array:
     """Return unsigned and Python integers as ``int64``, exactly, or name the first that does not fit."""
     if given.dtype.kind == "O" and not all(map(is_whole, given)):
         return given

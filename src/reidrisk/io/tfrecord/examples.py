@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import FormatError, Ints, njit, sizes
+from reidrisk.base import Array, Bytes, FormatError, Ints, njit, sizes
 from reidrisk.io.tfrecord.example import BYTES, FLOAT
 
 _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4
@@ -17,7 +16,7 @@ class Columns(NamedTuple):
 
     counts: Ints  # (records, features): number of values, -1 where the record lacks the feature
     integers: Ints  # (records, features, longest list); only the columns of integers are filled
-    floats: npt.NDArray[Any]  # the same for floats
+    floats: Array  # the same for floats
     spans: Ints  # (records, features, 2): where the first value of a list of bytes starts and stops
 
 
@@ -29,7 +28,7 @@ class _Wanted(NamedTuple):
     kinds: Any
 
 
-def feature_kinds(data: npt.NDArray[np.uint8]) -> dict[str, int]:
+def feature_kinds(data: Bytes) -> dict[str, int]:
     """Return the kind of each feature of one record; 0 where an empty list does not say."""
     found = {}
     for _, start, stop in _messages(data, 0, len(data), (1,)):
@@ -40,9 +39,7 @@ def feature_kinds(data: npt.NDArray[np.uint8]) -> dict[str, int]:
     return found
 
 
-def _messages(
-    data: npt.NDArray[np.uint8], at: int, stop: int, wanted: tuple[int, ...] = ()
-) -> Iterator[tuple[int, int, int]]:
+def _messages(data: Bytes, at: int, stop: int, wanted: tuple[int, ...] = ()) -> Iterator[tuple[int, int, int]]:
     """Yield the fields (default: all) that hold messages or text, and where their contents start and stop."""
     while at < stop:
         field, wire, start, at = _next_field(data, at, stop)
@@ -54,7 +51,7 @@ def _messages(
 
 
 def parse_examples(
-    buffer: npt.NDArray[np.uint8], starts: Ints, stops: Ints, features: Mapping[str, int], name: str, first: int = 0
+    buffer: Bytes, starts: Ints, stops: Ints, features: Mapping[str, int], name: str, first: int = 0
 ) -> Columns:
     """Read the same features of many records at once.
 

@@ -5,16 +5,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import FormatError, Ints, njit
+from reidrisk.base import Bytes, FormatError, Ints, UInts, njit
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading
 
 _POLYNOMIAL = 0x82F63B78  # reflected
 
 
-def _tables() -> npt.NDArray[np.uint64]:
+def _tables() -> UInts:
     """Entry [j, b]: what byte b leaves in the register after j more zero bytes."""
     tables = np.zeros((8, 256), dtype=np.uint64)
     register = np.arange(256, dtype=np.uint64)
@@ -70,7 +69,7 @@ _WRONG = {
 }
 
 
-def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], Ints, Ints]:
+def read_frames(path: PathLike) -> tuple[Bytes, Ints, Ints]:
     """Return the bytes of a file, and where the data of each record start and stop.
 
     Where it is truncated or damaged, the error has the number of the record, from 1, and its byte offset.

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.base import DataError, FormatError, Ints
+from reidrisk.base import Bools, Bytes, DataError, FormatError, Ints, Signed
+from reidrisk.base.arrays import Singles
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
 CLIENTS = ("client_1_tokens", "client_2_tokens")  # what two observers saw, in the records of the simulator
 
-TopicIds = npt.NDArray[np.signedinteger[Any]]
+TopicIds = Signed
 
 _MOST_FEATURES = 10_000  # every feature of every record is looked up among all of them
 _EPOCH = re.compile(r"epoch_([0-9]{1,9})_(topics|weights|tokens)")
@@ -75,12 +75,12 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
 
 
 def record_block(
-    name: str, buffer: npt.NDArray[np.uint8], columns: Any, shape: RecordShape, first: int, top_k: int | None
+    name: str, buffer: Bytes, columns: Any, shape: RecordShape, first: int, top_k: int | None
 ) -> RecordBlock:
     """Check the features of some records and bring them into arrays of topic ids."""
     names, counts = list(shape.kinds), columns.counts
 
-    def refuse(of: list[int], wrong: npt.NDArray[np.bool_], say: str) -> None:
+    def refuse(of: list[int], wrong: Bools, say: str) -> None:
         if wrong.any():
             record, at = (int(i) for i in np.argwhere(wrong)[0])
             raise DataError(f"{name}: record {first + record + 1}, feature {names[of[at]]!r} {say}")
@@ -107,7 +107,7 @@ def record_block(
     return RecordBlock(_users(buffer, columns.spans[:, shape.user]), arrays, repeated)
 
 
-def _distinct_sets(ids: TopicIds, weights: npt.NDArray[np.float32] | None) -> tuple[TopicIds, int]:
+def _distinct_sets(ids: TopicIds, weights: Singles | None) -> tuple[TopicIds, int]:
     """Return each set with the largest weight first and every topic once, and how many were there again."""
     if weights is not None:
         ids = np.take_along_axis(ids, np.argsort(-weights, axis=2, kind="stable"), axis=2)
@@ -123,7 +123,7 @@ def _distinct_sets(ids: TopicIds, weights: npt.NDArray[np.float32] | None) -> tu
     return ids, int(again.sum())
 
 
-def _users(buffer: npt.NDArray[np.uint8], spans: Ints) -> Any:
+def _users(buffer: Bytes, spans: Ints) -> Any:
     """Gather the ids, which lie all over the file, into one Arrow array."""
     import pyarrow as pa
 

@@ -67,9 +67,8 @@ def attacker(result: AuditResult, n: int, terms: Terms) -> tuple[str, str]:
     """Say who attacks, with what, and what they do: link records, or find people."""
     asked = result.scenario
     if asked is not None and asked.code == "scenario-knows":
-        known = (
-            asked if asked.get("columns") or terms.axis != "facts" else Note.from_dict({**asked.to_dict(), "facts": n})
-        )
+        counted = terms.axis == "facts" and not asked.get("columns")
+        known = Note.from_dict({**asked.to_dict(), "facts": n}) if counted else asked
         return f"somebody who knows {known_facts(known, terms)}", "find"
     if asked is not None and asked.code == "scenario-split":
         parts = {"time": "earlier part of each", "random": "other part of each", "column": "other side of each"}

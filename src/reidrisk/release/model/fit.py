@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import FormatError, OptionError, Progress, ReidRiskError, checked_seed, require, sizes, stream, whole
+from reidrisk.base.arrays import Array, Singles
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.populations.type_mixture import FitReport, TypeMixture
 from reidrisk.release.counts.layout import read_arrays
@@ -122,7 +122,7 @@ def _usable(torch: Any, device: str) -> str:
     return device
 
 
-def _start(statistics: Statistics, n_types: int, n_epochs: int, seed: int) -> npt.NDArray[np.float32]:
+def _start(statistics: Statistics, n_types: int, n_epochs: int, seed: int) -> Singles:
     # Drawn by NumPy on the CPU, so that every device starts at the same place.
     shape = (n_types, n_epochs, statistics.k, statistics.n_tokens)
     drawn = stream(seed, "release fit").standard_normal(shape, dtype=np.float32) * np.float32(START)
@@ -149,7 +149,7 @@ class _State:
         self.adam, self.theta, self.digest, self.file = adam, theta, digest, file
         self.step, self.seconds = 0, 0.0
         self.curve: list[tuple[int, float]] = []
-        self.kept: dict[str, npt.NDArray[Any]] | None = None
+        self.kept: dict[str, Array] | None = None
         self.kept_at = self.saved_at = 0.0
 
     def note(self, value: float) -> None:

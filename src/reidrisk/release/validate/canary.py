@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import Floats, Note, OptionError, Spoken, checked_seed, fresh_seed, sizes, stream, whole
+from reidrisk.base.arrays import Array, ArrayLike, Ints, UInts
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.records.top_sets import Words
@@ -164,10 +164,10 @@ class _Copies(Counts):
         super().__init__(counts.tables, counts.k, counts.n_tokens, counts.n_epochs)
         object.__setattr__(self, "copies", copies)
 
-    def flat(self, name: str) -> npt.NDArray[Any]:
+    def flat(self, name: str) -> Array:
         return np.tile(super().flat(name), self.copies)
 
-    def replaced(self, vectors: Mapping[str, npt.NDArray[Any]]) -> Counts:
+    def replaced(self, vectors: Mapping[str, Array]) -> Counts:
         tables = {name: values.reshape(self.copies, -1) for name, values in vectors.items()}
         return Counts(tables, self.k, self.n_tokens, self.n_epochs)
 
@@ -186,7 +186,7 @@ def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
     return np.asarray((noisy.tables[name] - start) @ (added.flat(name) - start))
 
 
-def tradeoff(false_alarms: npt.ArrayLike, mu: float) -> Floats:
+def tradeoff(false_alarms: ArrayLike, mu: float) -> Floats:
     r"""Return the best rate of detections at each rate of false alarms, :math:`\Phi(\Phi^{-1}(\alpha) + \mu)`.
 
     The trade-off function of the Gaussian mechanism (Dong, Roth and Su 2022), of which dick, Proposition 4 is the
@@ -270,11 +270,11 @@ def padding_distances(k: int, n_epochs: int, padding: Padding = TopSets.padded_b
     return found
 
 
-def _short_sets(rng: np.random.Generator, sizes: npt.NDArray[np.int64], k: int, n_tokens: int) -> npt.NDArray[np.int64]:
+def _short_sets(rng: np.random.Generator, sizes: Ints, k: int, n_tokens: int) -> Ints:
     """Draw sets of the given sizes, each a number from 0 to k (modulo k + 1); -1 fills them up."""
     shuffled = rng.permuted(np.broadcast_to(np.arange(n_tokens), (*sizes.shape, n_tokens)), axis=-1)[..., :k]
     return np.where(np.arange(k) < (sizes % (k + 1))[..., None], shuffled, -1)
 
 
-def _given(drawn: npt.NDArray[np.uint64]) -> Words:
+def _given(drawn: UInts) -> Words:
     return lambda rows, epochs, k: drawn[rows, epochs]

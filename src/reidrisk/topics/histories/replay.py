@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import DataError, Ints, Note, OptionError, Spoken, blocks, checked_seed, sizes, stream, take_users
+from reidrisk.base.arrays import Bools, Signed, UInts
 from reidrisk.base.hosts import checked_observers, registrable
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets
@@ -16,7 +16,7 @@ from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.times import Epochs, Moment, moment
 
-Words = npt.NDArray[np.uint64]
+Words = UInts
 Ties = Callable[[Ints, Ints, Ints], Words]
 """Given rows, epochs and topics: one random word for each, and of equally visited topics the smallest comes first.
 
@@ -35,14 +35,14 @@ class Replay(Spoken):
     hosts: Coverage  # the same of the distinct hosts
     n_outside: int  # visits that lie in no epoch, such as those after the last whole one
     n_padding: int  # places of the sets that hold padding
-    active: npt.NDArray[np.bool_]
+    active: Bools
     """(n, r): whether the user has a visit in the epoch; where not, the whole set is padding."""
     n_dropped: int  # users left out because they have no visit in some epoch
     only_active: bool  # whether users without a visit in some epoch were left out
     histories: Histories
     kept: Ints  # row in the histories of each user of the top sets
 
-    def visits_to(self, observers: Sequence[str]) -> npt.NDArray[np.bool_]:
+    def visits_to(self, observers: Sequence[str]) -> Bools:
         """Return the (observers, n, r) visits to these sites: whether each user came while each epoch was the latest.
 
         A site is a registrable domain, and every host of it counts; needs the extra ``topics``. Visits before the first
@@ -175,10 +175,10 @@ def _fill(
     epochs: Epochs,
     part: slice,
     first: int,
-    ranked_first: npt.NDArray[np.bool_],
+    ranked_first: Bools,
     ties: Ties,
-    out: npt.NDArray[np.signedinteger[Any]],
-    used: npt.NDArray[np.bool_],
+    out: Signed,
+    used: Bools,
 ) -> int:
     """Fill the sets of one block of users; return how many of its visits lie in no epoch."""
     n_topics, k = len(ranked_first), out.shape[2]

@@ -76,9 +76,8 @@ def _readings(result: AuditResult, terms: Terms) -> Table:
     for found in _kinds(result.bounds).values():
         for bound in found.values():
             at = f", {terms.many('period', bound.n_epochs)}" if bound.n_epochs else ""
-            given = ", ".join(
-                f"{terms.spoken(name)} {_input(value)}" for name, value in bound.inputs.items() if name not in _SETTINGS
-            )
+            inputs = [(name, value) for name, value in bound.inputs.items() if name not in _SETTINGS]
+            given = ", ".join(f"{terms.spoken(name)} {_input(value)}" for name, value in inputs)
             rows.append((name_of(bound, terms) + at, given or "nothing else", words.reading(bound, terms)))
     return Table(("bound", "follows from", "in words"), tuple(rows))
 

@@ -34,9 +34,8 @@ def section(result: AuditResult, terms: Terms) -> Section:
     rows = _rows(result, terms)
     topics = result.spec.get("system") == "topics"
     where = "where this data lies" if result.risks else "where a rate of this data would lie"
-    known = "; ".join(
-        f"{row.short}: {people(row.point.rate, terms.people)}" for row in rows if row.kind in ("known", "measured")
-    )
+    ours = [row for row in rows if row.kind in ("known", "measured")]
+    known = "; ".join(f"{row.short}: {people(row.point.rate, terms.people)}" for row in ours)
     more = "over more" if terms.axis == "epochs" else "with more"
     said = {"where": where, "yardstick": _yardstick(result, terms)[1], "more": more, "known": known}
     said |= text(f"audit.published-{'beside' if topics else 'none'}", terms)
