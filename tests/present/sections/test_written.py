@@ -20,3 +20,10 @@ def test_the_places_of_the_file_are_those_that_sections_name():
     unmade = {place for place in known - named if not any(place.startswith(one.partition("{")[0]) for one in chosen)}
     assert (unmade, named - chosen - known) == (set(), set())
     assert all(any(place.startswith(one.partition("{")[0]) for place in known) for one in chosen)
+
+
+def test_the_sentences_of_the_file_are_those_that_words_say():
+    texts = tomllib.loads((FOLDER / "words" / "readings.toml").read_text("utf-8"))
+    known = {f"{area}.{name}" for area, names in texts.items() for name in names}
+    made = (re.findall(r"\bphrase\(\s*\"([^\"]+)\"", path.read_text("utf-8")) for path in FOLDER.rglob("*.py"))
+    assert known == {place for places in made for place in places}

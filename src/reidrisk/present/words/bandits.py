@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base import Note, Risk
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import in_words, percent, range_in_words, reads, says, table, two_digits
+from reidrisk.present.words import in_words, percent, phrase, range_in_words, reads, says, table, two_digits
 
 if TYPE_CHECKING:  # sentences are made where pydantic is not installed, too
     from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
@@ -79,10 +79,7 @@ def stronger_attacker(found: Tradeoff) -> str:
 @reads("Regret")
 def _regret(found: Regret, terms: Terms) -> str:
     share = two_digits(100 * found.mean / found.baseline) if found.baseline else "0"
-    return (
-        f"In {found.steps:,} recommendations this agent loses {two_digits(found.mean)} ({two_digits(found.low)} to "
-        f"{two_digits(found.high)}) against one that sees the state: {share} % of what blind choice would lose."
-    )
+    return phrase("bandits.regret", terms, found=found, share=share)
 
 
 @reads("RegretDifference")

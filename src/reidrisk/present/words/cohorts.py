@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reidrisk.present.words import percent, reads, table
+from reidrisk.present.words import percent, phrase, reads, table
 
 if TYPE_CHECKING:
     from reidrisk import cohorts
@@ -43,10 +43,7 @@ def _frequencies(found: cohorts.FrequencyHistogram, _terms: Terms) -> str:
 
 @reads("Closeness")
 def _closeness(found: cohorts.Closeness, _terms: Terms) -> str:
-    return (
-        f"Every cohort has at least {found.k:,} users, and no category is more or less frequent in a cohort than in "
-        f"the population by more than {100 * found.worst:.1f} points."
-    )
+    return phrase("cohorts.closeness", _terms, found=found, points=100 * found.worst)
 
 
 @reads("EmptyCohort")
@@ -63,11 +60,7 @@ def _empty(found: cohorts.EmptyCohort, _terms: Terms) -> str:
 
 @reads("BlocklistCheck")
 def _check(found: cohorts.BlocklistCheck, _terms: Terms) -> str:
-    return (
-        f"The list blocks {found.caught:,} of the {found.sensitive:,} cohorts that are sensitive among all users, "
-        f"misses {found.missed:,}, and blocks {found.needless:,} that are not sensitive; "
-        f"{percent(found.users_blocked)} of the users lose their cohort."
-    )
+    return phrase("cohorts.check", _terms, found=found)
 
 
 @reads("BlocklistChanges")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.present.words import clause, joined, percent, reads, says, sentence, table
+from reidrisk.present.words import clause, joined, percent, phrase, reads, says, sentence, table
 from reidrisk.present.words.release import kinds
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ def _noise(result: NoiseFit, terms: Terms) -> str:
             sum(table["near"] * table[name] for table in result.tables.values()) / result.n_near
             for name in ("within", "expected")
         )
-        found.append(
-            f"Of {result.n_near:,} near-empty counts, {percent(within)} lie within one sigma of 0, where at most "
-            f"{percent(most)} should."
-        )
+        found.append(phrase("noise.near-empty", terms, result=result, within=within, most=most))
     return " ".join(["The spread of the counts in the file fits the stated noise.", *found])
 
 
@@ -92,10 +89,7 @@ def _not_of_counts(note: Note, terms: Terms) -> str:
 @says("noise-test-power")
 def _test_power(note: Note, _terms: Terms) -> str:
     kind = "differences of alike counts" if note["alike"] else "differences of sums"
-    return (
-        f"{note['n']:,} {kind} would show noise of half the stated size, in all tables, with a probability of "
-        f"{percent(note['finds_half'])}."
-    )
+    return phrase("noise.test-power", _terms, n=note["n"], kind=kind, half=note["finds_half"])
 
 
 @says("noise-table-power")
@@ -134,10 +128,7 @@ def _canary(result: CanaryTest, _terms: Terms) -> str:
         f"guessing: 50); the promised noise allows {100 * result.area_promised:.1f}."
     )
     if result.furthest > 1.0 + 1e-9:
-        return (
-            f"One more person with short sets moves the counts up to {result.furthest:.3g} times as far as the noise "
-            f"was made for: the padding of others depends on that person. {told}"
-        )
+        return phrase("noise.canary-moves", _terms, result=result, told=told)
     if not result.within_budget:
         return f"The stated noise is too small for the stated epsilon and delta. {told}"
     if not result.passed:

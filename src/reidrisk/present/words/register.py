@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, capital, in_words, joined, percent
+from reidrisk.present.words.frequencies import attack_label, capital, in_words, joined, percent, two_digits
 
 __all__ = ["CHECK", "Assumed", "assumed", "codes", "filled", "reading", "reads", "say", "says", "sentence"]
-__all__ += ["table", "texts"]
+__all__ += ["phrase", "table", "texts"]
 
 _NOTES: dict[str, Callable[[Note, Terms], str | Assumed]] = {}
 _RESULTS: dict[str, Callable[[Any, Terms], str]] = {}
@@ -57,7 +57,7 @@ def reads(kind: str) -> Callable[[Function], Function]:
 
 @cache
 def texts(name: str) -> dict[str, Any]:
-    """Return what a file of words holds: ``sentences``, ``sections`` or ``choices``."""
+    """Return what a file of words holds: ``sentences``, ``readings``, ``sections`` or ``choices``."""
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
 
 
@@ -75,6 +75,7 @@ class _Filled(string.Formatter):
         "rate": in_words,
         "attack": attack_label,
         "capital": capital,
+        "digits": two_digits,
         "of100": lambda rate: f"{100 * rate:g}",
         "list": lambda values: ", ".join(map(str, values)),
         "joined": joined,
@@ -103,6 +104,12 @@ def filled(text: str, values: Mapping[str, Any], terms: Terms) -> str:
     words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
     words |= {"person": terms.person, "people": terms.people, "things": terms.things, "check": CHECK}
     return _Filled(values, terms).vformat(text, (), words | dict(values))
+
+
+def phrase(place: str, terms: Terms, **values: Any) -> str:
+    """Return a sentence of ``readings.toml`` by its place, such as ``cohorts.closeness``, filled in."""
+    area, _, name = place.partition(".")
+    return filled(texts("readings")[area][name], values, terms)
 
 
 def sentence(note: Note, terms: Terms | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reidrisk.present.words import attack_label, joined, percent, reads
+from reidrisk.present.words import attack_label, joined, phrase, reads
 
 if TYPE_CHECKING:
     from reidrisk.present.terms import Terms
@@ -41,30 +41,18 @@ def _stated(result: PrivacyStatement, _terms: Terms) -> str:
     if result.simulation:
         return "This is a simulation: its noise can be reproduced, so it protects nobody and must not be published."
     if result.delta == 0.0:  # answers under local privacy
-        return (
-            "Which categories a person visited changes the probability of anything they send by a factor of at most "
-            f"e^{result.epsilon:.3g}; that they take part and their cohort are not hidden."
-        )
-    return (
-        "Whether any one person was in the data changes the probability of anything that can be seen here by a factor "
-        f"of at most e^{result.epsilon:.3g}, plus at most {result.delta:.2g}."
-    )
+        return phrase("release.stated-locally", _terms, result=result)
+    return phrase("release.stated", _terms, result=result)
 
 
 def measured(found: Statistics, terms: Terms) -> str:
     """Say what was measured."""
-    return (
-        f"About {found.n_users:,.0f} {terms.people}, estimated from noisy counts; sets of {found.k} out of "
-        f"{terms.many('item', found.n_tokens)}."
-    )
+    return phrase("release.measured", terms, found=found)
 
 
 def fitted(report: FitReport, _terms: Terms) -> str:
     """Say how a fit went."""
-    return (
-        f"Mean squared error {report.objective:.3g} after {report.steps:,} steps in {report.seconds:.3g} seconds on "
-        f"{report.device} ({report.stopped}); seed {report.seed}."
-    )
+    return phrase("release.fitted", _terms, report=report)
 
 
 def drawn(n: int, files: int, folder: str, seed: int, terms: Terms) -> str:
@@ -85,18 +73,12 @@ def _public(result: PublicValidation, terms: Terms) -> str:
 
 def sample_agrees(result: PublicValidation, terms: Terms) -> str:
     """Say whether the sample is one of this model, and how many of its sets are short."""
-    return (
-        f"Of the frequencies in the sample, {share(result.agreement)} lie within the 95 % interval that the model "
-        f"gives. {percent(result.short)} of the synthetic sets came out short; they are padded where they are used."
-    )
+    return phrase("release.sample-agrees", terms, result=result, agree=share(result.agreement))
 
 
 @reads("InternalValidation")
 def _internal(result: InternalValidation, terms: Terms) -> str:
-    told = (
-        f"The number of distinct {terms.items} per {terms.person} correlates at {result.distinct.correlation:.3f} "
-        f"between real and synthetic {terms.people}."
-    )
+    told = phrase("release.internal", terms, result=result)
     good = [attack_label(rate.attack) for rate in result.rates if rate.agrees]
     apart = [attack_label(rate.attack) for rate in result.rates if not rate.agrees]
     if good:

@@ -2,17 +2,8 @@
 
 from reidrisk.base import Difference, Note, Risk
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import (
-    Assumed,
-    about_in_words,
-    attack_label,
-    in_words,
-    people,
-    range_in_words,
-    reads,
-    says,
-    table,
-)
+from reidrisk.present.words.frequencies import about_in_words, attack_label, in_words, people, range_in_words
+from reidrisk.present.words.register import Assumed, phrase, reads, says, table
 
 ORIGINS = table("origins")
 
@@ -42,15 +33,9 @@ def _risk(risk: Risk, terms: Terms) -> str:
         linked = people(risk.rate)
         return f"An attacker who sees all {terms.records} at once links {linked} correctly ({ends}); {guessing}."
     if risk.setting == "known victim":
-        return (
-            f"Of people whose profile is known, {in_words(risk.rate)} are found in this audience ({ends}) and "
-            f"{in_words(risk.incorrect)} are taken for somebody else; guessing would find {in_words(risk.baseline)}."
-        )
+        return phrase("risk.known-victim", terms, risk=risk, ends=ends)
     if risk.low <= risk.baseline:
-        return (
-            f"This attacker cannot be told apart from blind guessing: it links {people(risk.rate)} correctly "
-            f"({ends}), guessing links {in_words(risk.baseline)}."
-        )
+        return phrase("risk.like-guessing", terms, risk=risk, ends=ends, linked=people(risk.rate))
     return f"An attacker who holds both tables links {about_in_words(risk.rate)} people correctly ({ends}); {guessing}."
 
 
@@ -77,11 +62,7 @@ def _truth(note: Note, terms: Terms) -> Assumed:
 
 @says("covers-records")
 def _covers_records(note: Note, terms: Terms) -> str:
-    return (
-        f"The interval covers another draw of {terms.records} to identify among the same known ones, not other people "
-        f"among the known: {_WHY_NOT.get(note['why'], note['why'])}. It holds their expected rate in "
-        f"{100 * note['level']:g} of 100 such measurements if people are independent."
-    )
+    return phrase("risk.covers-records", terms, why=_WHY_NOT.get(note["why"], note["why"]), level=100 * note["level"])
 
 
 @says("assignment")

@@ -13,7 +13,7 @@ from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import used_at
-from reidrisk.present.words.register import filled, table
+from reidrisk.present.words.register import filled, phrase, table
 
 _SEEN = {True: "observed", False: "filled in"}
 _RARITY = table("seen")
@@ -143,10 +143,7 @@ def _left_out(found: Exposure, terms: Terms) -> str:
     """Say how many groups are not shown and why."""
     n, few = found.hidden_groups, f"fewer than {found.min_group:,} {terms.people}"
     if not n and not found.groups:
-        return (
-            f"There are no groups to compare: {terms.people} were seen equally often and hold {terms.items} that are "
-            "equally rare."
-        )
+        return phrase("exposed.left-out", terms)
     if not n:
         return ""
     which = f"{n:,} {'group is' if n == 1 else 'groups are'}" if found.groups else "All groups are"

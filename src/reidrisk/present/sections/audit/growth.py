@@ -10,8 +10,9 @@ from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present import Figure, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.words import attack_label, filled, in_words, joined, people, rate_cells, table, with_interval
+from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
 from reidrisk.present.words.gate import periods_used
+from reidrisk.present.words.register import filled, phrase, table
 from reidrisk.present.words.risk import linked_by
 
 _FAR = 16  # times as many periods as the fewest, from which on an axis has them by their ratio
@@ -255,7 +256,4 @@ def _paired(result: AuditResult, terms: Terms) -> str:
         return f"On the same {terms.records}, {one} and {other} cannot be told apart {at}."
     (more, less), sign = ((one, other), 1.0) if gap.low > 0.0 else ((other, one), -1.0)
     about = with_interval(sign * gap.difference, *sorted((sign * gap.low, sign * gap.high)))
-    return (
-        f"On the same {terms.records}, {more} links {about} more {terms.people} than {less} {at}; the "
-        "difference is statistically significant."
-    )
+    return phrase("growth.paired", terms, more=more, about=about, less=less, at=at)
