@@ -5,23 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base import (
-    ArrayLike,
-    DataError,
-    Floats,
-    Ints,
-    Note,
-    OptionError,
-    Progress,
-    Result,
-    Spoken,
-    Steps,
-    between_0_and_1,
-    checked_seed,
-    silent,
-    stream,
-)
+from reidrisk.base import DataError, Note, OptionError, Result, Spoken, between_0_and_1, checked_seed, stream
+from reidrisk.base.arrays import ArrayLike, Floats, Ints
 from reidrisk.base.plain import MEMORY
+from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.records import Channel, Traces
 from reidrisk.sequence import Schedule, Sizes
 

@@ -5,22 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
-from reidrisk.base import (
-    ArrayLike,
-    DataError,
-    Floats,
-    Ints,
-    Note,
-    OptionError,
-    Spoken,
-    checked_seed,
-    difference_interval,
-    each,
-    mean_interval,
-    sizes,
-    stream,
-    whole,
-)
+from reidrisk.base import DataError, Note, OptionError, Spoken, checked_seed, each, sizes, stream, whole
+from reidrisk.base.arrays import ArrayLike, Floats, Ints
+from reidrisk.base.intervals import difference_interval, mean_interval
 from reidrisk.base.plain import MEMORY
 
 _POINTS = 25  # of the curve

@@ -5,22 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import (
-    ArrayLike,
-    Bound,
-    DataError,
-    Floats,
-    Note,
-    OptionError,
-    between_0_and_1,
-    blocks,
-    checked_seed,
-    each,
-    fresh_seed,
-    mean_interval,
-    stream,
-    whole,
-)
+from reidrisk.base import ArrayLike, Bound, DataError, Floats, Note, OptionError, each, mean_interval
+from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
 from reidrisk.bounds.matching import row_keys
 from reidrisk.bounds.top_sets.conditional_poisson import inclusion_probabilities, pair_inclusion
 from reidrisk.mechanisms.top_k_noise import token_probabilities
