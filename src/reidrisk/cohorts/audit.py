@@ -19,6 +19,9 @@ from reidrisk.cohorts.spec import CohortSpec, Noise
 from reidrisk.cohorts.tables import category_visits, fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement
 
+__all__ = ["CohortAudit", "CohortRow", "GapHistogram", "audit_tables", "cohort_audit", "private_sensitivity"]
+__all__ += ["sensitivity"]
+
 
 def sensitivity(
     assignment: ArrayLike,

@@ -11,6 +11,9 @@ from reidrisk.base import DataError, FormatError, Ints, OptionError, ReidRiskErr
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables import format_of, is_list, open_table, table_of_frame
 
+__all__ = ["CategoryVisits", "category_visits", "fitted_to_users", "read_assignment", "read_categories"]
+__all__ += ["read_visits", "write_assignment"]
+
 _RULE, _FITTED = "rule", "fitted to these users"
 
 

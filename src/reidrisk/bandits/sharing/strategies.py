@@ -12,6 +12,9 @@ from typing import Any, ClassVar
 from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.base import OptionError, whole
 
+__all__ = ["Average", "Clusters", "Laplace", "Microaggregation", "Neighbour", "Own", "PrivateClusters"]
+__all__ += ["TruncatedSVD"]
+
 _COUNTS = {"order": "the order of a neighbour", "n": "the number of clusters", "k": "k", "rank": "the rank"}
 _MOST_EPSILON = 100.0  # beyond it nothing is private, and the calibration leaves the range of floating point
 _MOST_VARIANCE = 1e100  # of cells between 0 and 1: beyond it squares, and their products, leave that range as well

@@ -12,6 +12,8 @@ from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
 from reidrisk.records import Traces
 
+__all__ = ["AssignmentSummary", "CohortSizes", "WeeklyCohorts", "assignment_summary", "weekly_cohorts"]
+
 
 @dataclass(frozen=True, eq=False)
 class WeeklyCohorts(Spoken):

@@ -12,6 +12,10 @@ from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment
 from reidrisk.cohorts.sensitivity.gaps import Gaps, exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
 
+__all__ = ["Blocklist", "BlocklistChanges", "BlocklistCheck", "EmptyCohort", "EmptyProfile", "FrequencyHistogram"]
+__all__ += ["ThresholdCurve", "blocklist_changes", "check_blocklist", "empty_cohort", "frequency_histogram"]
+__all__ += ["threshold_curve"]
+
 Ends = tuple[Floats, Floats]
 
 THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
