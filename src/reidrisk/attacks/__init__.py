@@ -30,6 +30,7 @@ from reidrisk.attacks.vectors.gaussian import GaussianBayes
 from reidrisk.attacks.vectors.nearest import Nearest, NearestEuclidean, NearestWhitened
 from reidrisk.attacks.vectors.procrustes import Procrustes
 from reidrisk.attacks.vectors.several import MeanPair, NearestPair
+from reidrisk.attacks.vectors.whitened_cosine import WhitenedCosine
 from reidrisk.base.moved import moved
 from reidrisk.records import Cells
 
@@ -39,5 +40,6 @@ __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
 __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
 __all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
+__all__ += ["WhitenedCosine"]
 
 __getattr__ = moved(__name__)

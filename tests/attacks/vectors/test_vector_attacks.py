@@ -38,11 +38,10 @@ def test_nearest_is_what_numpy_finds(metric):
 def test_the_ratio_is_that_of_two_gaussians():
     known, asked = copies(400, d=4, noise=0.5)
     model = learn(known, asked, (known.values, asked.values), seed=0).model
-    back = np.linalg.inv(model.basis)
-    between = back.T @ np.diag(1.0 - model.delta / 2.0) @ back
-    within = [back.T @ np.diag(part * model.delta) @ back for part in (model.share, 1.0 - model.share)]
-    one, two = between + within[0], between + within[1]
-    joint = np.block([[one, between], [between, two]])
+    back = [np.linalg.inv(basis) for basis in model.bases]
+    one, two = (side.T @ side for side in back)
+    between = back[0].T @ np.diag(model.correlation) @ back[1]
+    joint = np.block([[one, between], [between.T, two]])
     mean = np.concatenate([model.centre, model.centre + model.drift])
     for i, j in ((0, 0), (3, 7), (9, 2)):
         y, x = known.values[i].astype(float), asked.values[j].astype(float)
@@ -119,7 +118,7 @@ def test_spaces_of_two_sizes_need_pairs():
 
 def test_groups_and_narrowing_look_at_some_targets_only():
     known, asked = copies(200, noise=0.2)
-    for attack in (attacks.Nearest(), attacks.NearestWhitened(), attacks.GaussianBayes()):
+    for attack in (attacks.Nearest(), attacks.NearestWhitened(), attacks.WhitenedCosine(), attacks.GaussianBayes()):
         attack.fit(known).look_around(asked)
         rows = np.arange(0, 200, 2)
         links = attack.narrowed(rows).link(asked.take(rows))

@@ -12,13 +12,14 @@ D is shrunk towards that guess, and how far, L of queries decides that were not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from reidrisk.attacks.vectors.counted import Counted, within
 from reidrisk.attacks.vectors.spread import Singles, Spread, spread
-from reidrisk.attacks.vectors.two_covariances import TwoCovariances
+from reidrisk.attacks.vectors.two_covariances import TwoCovariances, Weighed, beyond_chance
 from reidrisk.base.arrays import Floats
 from reidrisk.base.streams import stream
 from reidrisk.records import Vectors
@@ -29,13 +30,16 @@ _FEW_PAIRS = 3_000_000  # pairs compared with few queries
 _ROUNDS, _MANY, _STILL = 6, 40, 1e-3  # rounds, with few queries, and gain in nats per query below which it stops
 _EVER = 1_000_000_000  # pairs compared in all rounds with few queries
 _ENOUGH = 100  # queries from which on their own spread is known
-_WHITE = (0.01, 0.05, 0.15, 0.4, 0.8, 1.3)  # first guesses of delta, equal in all directions
-_PLAIN = (0.002, 0.02, 0.1, 0.25, 0.45, 0.7)  # first guesses of a noise that is round in the space of the vectors
+_POWERS, _PARTS = (0.5, 1.0, 1.5, 2.0, 3.0), (0.02, 0.1, 0.25, 0.45, 0.7, 0.85)  # other noise, as parts of the spread
+_PLAIN = (0.002, 0.02, 0.1, 0.25, 0.45, 0.7, 0.95)  # first guesses of a noise that is round in the space of the vectors
 _TRIFLE = 0.02  # nats per query below which a model of many numbers is not worth its risk
 _FINER = (1.5, 1.2, 1.1)  # steps by which the best guess is made better
 _SHRINK = (0.0, 0.1, 0.3, 0.6, 0.9)
 _WIDEN = (1.0, 1.1, 1.3)
 _LARGER = (1.0, 1.15, 1.3, 1.6, 2.0, 3.0, 5.0, 10.0, 30.0)  # how much more two tables may differ than vectors of one
+_ERRORS = 0.5  # standard errors by which one guess must be likelier than another
+_SMALL = 20_000  # targets up to which many shapes are tried
+_POOLED = 10_000  # points of each table that say how both are spread
 _SOFTER = np.geomspace(1.0, 4.0, 29)
 
 
@@ -58,7 +62,7 @@ def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | N
     known = spread(targets.values, seed)
     asked = spread(queries.values, seed) if len(queries) >= _ENOUGH else known
     spreads = known, asked
-    white = Spread(known.mean, (known.covariance + asked.covariance) / 2.0).whitening
+    white = known.whitening if asked is known else _pooled(targets, queries, spreads, seed).whitening
     if pairs is not None and len(pairs[0]) > 1:
         gap = pairs[1].astype(np.float64) - pairs[0]
         found = spread((gap @ white).astype(np.float32), seed)
@@ -67,12 +71,35 @@ def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | N
     return _Climb(targets, queries, spreads, white, seed).learnt()
 
 
-class _Guess(NamedTuple):
-    """A first guess of D, how likely it makes a few queries, and c where its shape is that within people."""
+def _pooled(targets: Vectors, queries: Vectors, spreads: tuple[Spread, Spread], seed: int) -> Spread:
+    """Return how both tables are spread, each about its own mean, and with the same weight."""
+    n = min(len(targets), len(queries), _POOLED)
+    rng = stream(seed, "gaussian bayes: spread")
+    parts = []
+    for table, one in zip((targets, queries), spreads, strict=True):
+        rows = rng.choice(len(table), n, replace=False, shuffle=False) if len(table) > n else slice(None)
+        parts.append(table.values[rows] - one.mean.astype(np.float32))
+    return spread(np.concatenate(parts), seed)
 
+
+class _Guess(NamedTuple):
+    """A first guess of D, how likely it makes each of a few queries, and c where its shape is that within people.
+
+    ``nearer`` is by how much more the nearest target stands out (how far the best ratio is above the second best) for
+    queries than for people who are not there, in standard errors. These are targets among the other targets and queries
+    among the other queries: what is due to the few points that there are hits them alike.
+    """
+
+    size: float
     difference: Floats
     likelihoods: Floats
+    nearer: float
     apart: float | None = None
+
+    @property
+    def likelihood(self) -> float:
+        """The mean over queries."""
+        return float(self.likelihoods.mean())
 
 
 class _Climb:
@@ -146,33 +173,80 @@ class _Climb:
         return float(np.concatenate(sure).mean())
 
     def _guess(self) -> _Guess:
-        """Return the likeliest D of some shapes: that within people, or round in the space of vectors or of spread."""
+        """Return the best D of some shapes: that within people, or noise that is larger where the spread is.
+
+        Noise of s^g in a direction of spread s is round at g = 0 and leaves all directions equally telling at g = 1;
+        above, noise is most of what spreads points. Of those by which the nearest target stands out at least half as
+        much as it can, the likeliest is taken; round noise, if it is about as likely.
+        """
+        shapes = self._shapes()
+        tried = [[self._tried(made, size) for size in sizes] for made, sizes in shapes]
+        most = max(one.nearer for row in tried for one in row)
+        telling = 0.5 * most if most > 0.0 else -np.inf
+        best: _Guess | None = None
+        for (made, sizes), row in zip(shapes, tried, strict=True):
+            there = [one for one in row if one.nearer >= telling]
+            if not there:
+                continue
+            first = max(there, key=lambda one: one.likelihood)
+            for step in _FINER:
+                near = (self._tried(made, size) for size in (first.size / step, min(first.size * step, sizes[-1])))
+                there = [first, *(one for one in near if one.nearer >= telling)]
+                first = max(there, key=lambda one: one.likelihood)
+            if best is None or clearly_more(first.likelihoods, best.likelihoods, _ERRORS):
+                best = first
+        assert best is not None
+        if self.within is None:
+            return best
+        each = 2.0 * self.within.share * self.white.T @ self.within.covariance @ self.white
+        known = max((self._tried(lambda size: size * each, size) for size in _LARGER), key=lambda one: one.likelihood)
+        if best.nearer > known.nearer + 2.0:
+            return best
+        return known._replace(apart=(known.size - 1.0) * self.within.share)
+
+    def _shapes(self) -> list[tuple[Callable[[float], Floats], tuple[float, ...]]]:
+        """Return what makes a D of a size, and the sizes to try."""
         unit, both = np.eye(self.white.shape[1]), self.spreads[0].covariance + self.spreads[1].covariance
-        plain = self.white.T @ self.white * float(np.trace(both)) / len(both)
-        found = [self._sizes(plain, _PLAIN), self._sizes(unit, _WHITE)]
-        if self.within is not None:
-            each = 2.0 * self.within.share * self.white.T @ self.within.covariance @ self.white
-            size, likelihoods = max(
-                ((size, self._sized(each, size)) for size in _LARGER), key=lambda one: float(one[1].mean())
-            )
-            found.insert(0, _Guess(size * each, likelihoods, (size - 1.0) * self.within.share))
-        # The first is what is known, or what noise is made of by default: another must be clearly likelier.
-        best = found[0]
-        for other in found[1:]:
-            best = other if clearly_more(other.likelihoods, best.likelihoods) else best
-        return best
+        round_noise = self.white.T @ self.white * float(np.trace(both)) / len(both)
+        # The white coordinates are the directions of the spread. In them tables have the covariances 1 + E and 1 - E:
+        # between people there is at most 1 - E^2.
+        spread_by = 1.0 / (self.white**2).sum(axis=0)
+        relative, most = spread_by / np.median(spread_by), self._most_between()
 
-    def _sizes(self, shape: Floats, sizes: tuple[float, ...]) -> _Guess:
-        """Return the likeliest size of a shape."""
-        tried = {size: self._sized(shape, size) for size in sizes}
-        for step in _FINER:
-            best = max(tried, key=lambda size: float(tried[size].mean()))
-            tried |= {size: self._sized(shape, size) for size in (best / step, best * step)}
-        best = max(tried, key=lambda size: float(tried[size].mean()))
-        return _Guess(best * shape, tried[best])
+        def by_power(power: float) -> Callable[[float], Floats]:
+            def made(size: float) -> Floats:
+                left = 1.0 - np.minimum(size * relative ** (power - 1.0), 1.0)
+                return np.asarray(2.0 * (unit - (most * left) @ most))
 
-    def _sized(self, shape: Floats, size: float) -> Floats:
-        return self._likelihoods(self._model(size * shape, self.drift), self._few())
+            return made
+
+        powers = _POWERS if len(self.targets) <= _SMALL else (1.0,)  # with many people, what is off is soon learnt
+        return [(lambda size: size * round_noise, _PLAIN), *((by_power(power), _PARTS) for power in powers)]
+
+    def _tried(self, made: Callable[[float], Floats], size: float) -> _Guess:
+        """Return how a few queries fare by a guess."""
+        difference, queries = made(size), self._few()
+        model = self._model(difference, self.drift)
+        known, asked = model.weighed(self.targets, 0), model.weighed(queries, 1)
+        found = [
+            (np.log(total / len(self.targets)) + best, out) for best, total, out in _looked_at(model, known, asked)
+        ]
+        likelihoods, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
+        if len(queries) < 3:  # which say nothing of one another
+            return _Guess(size, difference, likelihoods, 0.0)
+        some = np.linspace(0, len(self.targets) - 1, min(len(queries), len(self.targets))).astype(np.int64)
+        others = []
+        for side in (Weighed(known.values[some], known.extra[some]), asked):  # who are not there, for certain
+            others.append(np.concatenate([out for _, _, out in _looked_at(model, side, side, others=True)]))
+        error = (gaps.var() / len(gaps) + sum(gap.var() / len(gap) for gap in others) / 4.0) ** 0.5
+        nearer = (gaps.mean() - (others[0].mean() + others[1].mean()) / 2.0) / max(float(error), 1e-300)
+        return _Guess(size, difference, likelihoods, float(nearer))
+
+    def _most_between(self) -> Floats:
+        """Return the root of 1 - E^2, as far as the tables differ by more than chance."""
+        half = self.white.T @ (self.spreads[0].covariance - self.spreads[1].covariance) @ self.white / 2.0
+        values, vectors = np.linalg.eigh(beyond_chance(half, min(one.n for one in self.spreads)))
+        return np.asarray(vectors * np.clip(1.0 - values**2, 0.0, 1.0) ** 0.5 @ vectors.T)
 
     def _few(self) -> Singles:
         return self.first[: max(_FEWEST, _FEW_PAIRS // len(self.targets))]
@@ -224,16 +298,30 @@ class _Climb:
         return float(np.mean(np.concatenate(means))), difference, off @ back
 
 
+def _looked_at(model: TwoCovariances, known: Weighed, asked: Weighed, others: bool = False) -> Any:
+    """Yield of blocks of queries the best ratio, the sum of all relative to it, and how far it is above the second."""
+    size = max(1, _BLOCK // len(known.values))
+    for start in range(0, len(asked.values), size):
+        part = Weighed(asked.values[start : start + size], asked.extra[start : start + size])
+        ratios = model.ratios(known, part)
+        if others:
+            rows = np.arange(len(ratios))
+            ratios[rows, start + rows] = -np.inf
+        two = np.partition(ratios, ratios.shape[1] - 2, axis=1)[:, -2:].astype(np.float64)
+        ratios -= two[:, 1:].astype(np.float32)
+        yield two[:, 1], np.exp(ratios).sum(axis=1, dtype=np.float64), two[:, 1] - two[:, 0]
+
+
 def _back(difference: Floats, guess: _Guess, share: float, widen: float) -> Floats:
     """Return a difference that is led back to the guess by a share, and widened."""
     return widen * ((1.0 - share) * difference + share * guess.difference)
 
 
-def clearly_more(one: Floats, other: Floats) -> bool:
-    """Whether queries are likelier by the first: by more than twice the standard error, and by more than a trifle.
+def clearly_more(one: Floats, other: Floats, errors: float = 2.0) -> bool:
+    """Whether queries are likelier by the first: by more than some standard errors, and by more than a trifle.
 
     >>> clearly_more(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.1, 2.0])), clearly_more(np.ones(3), np.ones(3))
     (True, False)
     """
     gap = one - other
-    return bool(len(gap) > 2 and gap.mean() > 2.0 * gap.std(ddof=1) / len(gap) ** 0.5 and gap.mean() > _TRIFLE)
+    return bool(len(gap) > 2 and gap.mean() > errors * gap.std(ddof=1) / len(gap) ** 0.5 and gap.mean() > _TRIFLE)

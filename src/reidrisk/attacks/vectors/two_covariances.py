@@ -1,12 +1,12 @@
 """The two-covariance model: a vector is a person's point plus what differs from record to record.
 
-    y = z + e,  x = z + e',      z ~ N(m, B),  e ~ N(0, f D),  e' ~ N(drift, (1 - f) D)
+    y = z + e,  x = z + e',      z ~ N(m, B),  e ~ N(0, N),  e' ~ N(drift, N')
 
-for target y and query x of one person: B is between people, D the covariance of the difference of two records of one
-person, of which the targets have the share f. Both tables together have the covariance S = B + D / 2. In coordinates
-where S is the unit matrix and D diagonal, diag(delta), the two records correlate dimension by dimension: with
-t = 1 - delta/2 + f delta, q = 1 - delta/2 + (1 - f) delta, rho = (1 - delta/2) / sqrt(t q), and u, v the two records
-times sqrt(rho / (1 - rho^2)), each after division by its standard deviation,
+for target y and query x of one person: B is between people, and the two tables may differ by different amounts, in
+different directions. What is seen are the covariances B + N and B + N' of the tables; D = N + N', the covariance of the
+difference of two records of one person, says the rest. In coordinates where the tables' covariances are unit matrices
+and what is between people is diagonal, diag(rho) (canonical correlations), with u and v the two records times
+sqrt(rho / (1 - rho^2)),
 
     log P(x, y | one person) / P(x, y | two people) = u v - sum rho (u^2 + v^2) / 2 - sum log(1 - rho^2) / 2,
 
@@ -24,9 +24,10 @@ from reidrisk.attacks.vectors.spread import Singles, Spread, Turn
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.search.dense import VectorRows, VectorScorer
 
-_LEAST, _MOST = 1e-6, 2.0 - 1e-6  # of delta: a copy, and records of one person that are as far apart as of two
+_LEAST, _MOST = 1e-6, 2.0 - 1e-6  # of D: a copy, and records of one person that are as far apart as of two
 _FURTHEST = float(1 << 16)  # standard deviations beyond which a point is taken to be as far
-_SHARE = 0.02  # of the difference, at least, that either side has
+_THINNEST = 0.02  # of a table's variance in a direction, relative to that of both
+_SURE = 1.0 - 5e-7  # a correlation at which one record says all
 
 
 class Weighed(NamedTuple):
@@ -38,43 +39,35 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TwoCovariances:
-    """The model in its own coordinates: (d, k) ``basis`` of these, ``delta`` (k,), the targets' share f of it.
+    """The model in its own coordinates: a (d, k) basis of targets and one of queries, and their correlations (k,).
 
     ``centre`` is the mean of the targets, ``drift`` what queries are off from it, both in the space of the vectors.
     """
 
-    basis: Floats
-    delta: Floats
-    share: float
+    bases: tuple[Floats, Floats]
+    correlation: Floats
     centre: Floats
     drift: Floats
 
     @classmethod
     def of(cls, white: Floats, difference: Floats, spreads: tuple[Spread, Spread], drift: Floats) -> TwoCovariances:
-        """Return the model where ``white`` (d, k) makes S the unit matrix, and ``difference`` (k, k) is D there.
+        """Return the model where ``white`` (d, k) makes both tables' mean covariance S the unit matrix.
 
-        The share follows from how much wider one table is spread than the other: the least squares of
-        S_T - S_Q = (2 f - 1) D.
+        ``difference`` (k, k) is D there, and B = 1 - D / 2. By how much the tables differ is taken from their
+        covariances, as far as these differ by more than chance makes them: otherwise each has a share of D.
         """
         values, vectors = np.linalg.eigh((difference + difference.T) / 2.0)
-        delta, basis = np.clip(values, _LEAST, _MOST), white @ vectors
-        gap = np.einsum("ij,ik,kj->j", basis, spreads[0].covariance - spreads[1].covariance, basis)
-        share = 0.5 + 0.5 * float(gap @ delta) / float(delta @ delta)
-        return cls(basis, delta, float(np.clip(share, _SHARE, 1.0 - _SHARE)), spreads[0].mean, drift)
+        delta = np.clip(values, _LEAST, _MOST)
+        gap = vectors.T @ (white.T @ (spreads[0].covariance - spreads[1].covariance) @ white) @ vectors / 2.0
+        share = float(np.clip(np.diag(gap) @ delta / (delta @ delta), -0.48, 0.48))
+        gap = beyond_chance(gap, min(one.n for one in spreads), np.diag(share * delta))
+        half = [_root(np.eye(len(delta)) + sign * gap) for sign in (1.0, -1.0)]
+        left, rho, right = np.linalg.svd((half[1] * (1.0 - delta / 2.0)) @ half[0])
+        basis = white @ vectors
+        return cls((basis @ half[0] @ right.T, basis @ half[1] @ left), np.minimum(rho, _SURE), spreads[0].mean, drift)
 
-    @property
-    def correlation(self) -> Floats:
-        """The correlation rho of two records of one person, dimension by dimension."""
-        between = 1.0 - self.delta / 2.0
-        return np.asarray(between / np.sqrt(self._variances()[0] * self._variances()[1]))
-
-    def _variances(self) -> tuple[Floats, Floats]:
-        between = 1.0 - self.delta / 2.0
-        return between + self.share * self.delta, between + (1.0 - self.share) * self.delta
-
-    def _scale(self, side: int) -> Floats:
-        rho = self.correlation
-        return np.asarray(np.sqrt(rho / (1.0 - rho**2) / self._variances()[side]))
+    def _scale(self) -> Floats:
+        return np.asarray(np.sqrt(self.correlation / (1.0 - self.correlation**2)))
 
     @property
     def constant(self) -> float:
@@ -83,11 +76,11 @@ class TwoCovariances:
 
     def turn(self, side: int) -> Turn:
         """Return the map of targets (0) or queries (1) into rows whose product counts."""
-        return Turn(self.centre + side * self.drift, self.basis * self._scale(side))
+        return Turn(self.centre + side * self.drift, self.bases[side] * self._scale())
 
     def weighed(self, points: Singles, side: int) -> Weighed:
         """Return targets (0) or queries (1) as the likelihood ratio takes them."""
-        limit = (_FURTHEST * self._scale(side) * np.sqrt(self._variances()[side])).astype(np.float32)
+        limit = (_FURTHEST * self._scale()).astype(np.float32)
         rows = np.clip(self.turn(side)(points), -limit, limit)
         extra = np.zeros(len(rows))
         for rho, column in zip(self.correlation, rows.T, strict=True):  # in one order, whoever asks
@@ -105,10 +98,10 @@ class TwoCovariances:
 
     def drawn(self, points: Singles, counts: Ints, asked: Ints, rng: np.random.Generator) -> VectorRows:
         """Draw what the other table would hold of the people behind these targets, as rows of queries."""
-        rows = self.weighed(points, 0).values / self._scale(0) / np.sqrt(self._variances()[0])
-        rho = self.correlation
-        other = rho * rows + np.sqrt(1.0 - rho**2) * rng.normal(size=rows.shape)
-        values = np.asarray(other * self._scale(1) * np.sqrt(self._variances()[1]), dtype=np.float32)
+        rho, scale = self.correlation, self._scale()
+        rows = self.weighed(points, 0).values.astype(np.float64)
+        other = rho * rows + np.sqrt(1.0 - rho**2) * scale * rng.normal(size=rows.shape)
+        values = np.asarray(other, dtype=np.float32)
         return VectorRows(values, -0.5 * (values.astype(np.float64) ** 2) @ rho + self.constant)
 
     def ratios(self, targets: Weighed, queries: Weighed) -> Singles:
@@ -117,3 +110,22 @@ class TwoCovariances:
         found += targets.extra.astype(np.float32)
         found += queries.extra.astype(np.float32)[:, None]
         return np.asarray(found)
+
+
+def beyond_chance(gap: Floats, n: int, usual: Floats | float = 0.0) -> Floats:
+    """Return half the difference of two covariances in k directions, led back as far as chance may have made it.
+
+    It goes back to what is ``usual``. Chance makes about k (k + 1) / (2 n) of the squares (James and Stein).
+
+    >>> beyond_chance(np.array([[0.1]]), 10).tolist(), beyond_chance(np.array([[0.5]]), 1_000).round(2).tolist()
+    ([[0.0]], [[0.5]])
+    """
+    rest, k = gap - usual, len(gap)
+    kept = max(0.0, 1.0 - k * (k + 1) / (2.0 * n) / max(float((rest**2).sum()), 1e-300))
+    return np.asarray(usual + kept * rest)
+
+
+def _root(covariance: Floats) -> Floats:
+    """Return the symmetric root of the inverse."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, _THINNEST)) @ vectors.T)
