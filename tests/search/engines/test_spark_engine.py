@@ -81,13 +81,19 @@ def check_stored_tables(engine, tmp_path, monkeypatch):
     rng = np.random.default_rng(3)
     a = rng.integers(0, 9, (400, 2))
     b = np.where(rng.random(a.shape) < 0.7, a, rng.integers(0, 9, a.shape))
-    for name, tokens in (("a", a), ("b", b)):
-        (tmp_path / name).mkdir()
-        for i, rows in enumerate(np.array_split(np.arange(400), 2)):
-            table = {"user": rows} | {f"epoch_{s}": tokens[rows, s] for s in range(2)}
-            pq.write_table(pa.table(table), tmp_path / name / f"{i}.parquet")
-    inputs = Tables(targets=str(tmp_path / "a"), queries=str(tmp_path / "b"))
+    (tmp_path / "a").mkdir()
+    for i, rows in enumerate(np.array_split(np.arange(400), 2)):
+        table = {"user": rows} | {f"epoch_{s}": a[rows, s] for s in range(2)}
+        pq.write_table(pa.table(table), tmp_path / "a" / f"{i}.parquet")
+    (tmp_path / "b").mkdir()  # long, with other names, in CSV
+    lines = [f"q{i},week {s + 1},{b[i, s]}" for i in range(400) for s in range(2)]
+    (tmp_path / "b" / "0.csv").write_text("\n".join(["user,epoch,token", *lines]))
+    (tmp_path / "pairs.csv").write_text("\n".join(["query,target", *(f"q{i},{i}" for i in range(390))]))
+    inputs = Tables(
+        targets=str(tmp_path / "a"), queries=str(tmp_path / "b"), truth=str(tmp_path / "pairs.csv"), n_tokens=9
+    )
     spec = AuditSpec(inputs=inputs, seed=1, epochs=(2,), attacks=("hamming", "bm25"), sample=300)
     here, there = (run(spec, engine=one) for one in (DuckDBEngine(threads=1), engine))
     assert [risk.to_dict() for risk in here.risks] == [risk.to_dict() for risk in there.risks]
     assert here.exposure == there.exposure
+    assert here.bounds == there.bounds
