@@ -138,6 +138,11 @@ def test_what_is_wrong_with_files_and_pairs_is_said(tmp_path, tokens):
     ):
         (tmp_path / "pairs.csv").write_text(text)
         refused(TruthError, match, truth=str(tmp_path / "pairs.csv"))
+    (tmp_path / "pairs.csv").write_text("query,target\nu1,u1\n")
+    inputs = Tables(targets=str(a), queries=str(b), truth=str(tmp_path / "pairs.csv"))
+    spec = AuditSpec(inputs=inputs, seed=1, attacks=("hamming",), sample=2)
+    with pytest.raises(DataError, match="none of the 2 records drawn has a counterpart"):
+        run(spec, engine=DuckDBEngine(threads=1))
     rows = long(tokens[0], users)
     twice = written(tmp_path, pa.concat_tables([rows, rows[:2]]), "long")
     refused(DataError, "2 times a user has several tokens in an epoch", twice, twice)

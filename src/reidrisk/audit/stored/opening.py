@@ -100,8 +100,9 @@ def table_files(path: str) -> tuple[str, ...]:
         names = [str(one.resolve()) for one in Path(path).rglob("*") if one.name.endswith(_ENDINGS) and one.is_file()]
     seen = sorted(name for name in names if not Path(name).name.startswith((".", "_")))
     if not seen:
-        gone = "" if "://" in path or Path(path).exists() else "there is no such file or folder, so "
-        raise FormatError(f"{path}: {gone}there is no Parquet file in it (*.parquet); name a folder that holds some")
+        if "://" not in path and not Path(path).exists():
+            raise FormatError(f"{path}: there is no such file or folder; check the path")
+        raise FormatError(f"{path}: there is no Parquet file in it (*.parquet); name a folder that holds some")
     if len({is_csv(name) for name in seen}) > 1:
         raise FormatError(f"{path}: it holds Parquet and CSV files; keep one kind of them in a folder")
     return tuple(seen)

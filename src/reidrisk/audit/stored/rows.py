@@ -14,6 +14,7 @@ from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.stored.prepare import Prepared, prefix
 from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import counted_interval, mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress
@@ -69,6 +70,8 @@ class World:
         n, r, width = len(tables.targets), tables.targets.n_epochs, tables.targets.n_tokens
         session.put("drawn", {"id": drawn})
         found = session.fetch("SELECT q.* FROM queries q JOIN drawn d ON q.id = d.id WHERE q.truth >= 0")
+        if not len(found["id"]):
+            raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
         order = np.argsort(found["id"])
         rows, truth = found["id"][order].astype(np.int64), found["truth"][order].astype(np.int64)
         asked, true = (np.stack([found[f"{k}{s}"][order] for s in range(r)], axis=1).astype(np.int32) for k in "ct")
