@@ -97,7 +97,7 @@ _ALONE = {
     "few": "since there are too few {records}",
     "more-queries": "since there are more {records} to identify than known ones",
     "too-many": "since there are too many pairs to weigh all {records} against each other",
-    "several": "since links suggest that some {people} have several {records}, or that they are too bold",
+    "several": "since some {people} seem to have several {records} to identify, or links are surer than they should be",
 }
 
 
