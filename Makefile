@@ -48,13 +48,15 @@ stress: $(VENV)/.developer java postgres ## Kill, interrupt and starve commands 
 conformance: $(VENV)/.developer $(VENV)/outside/.installed ## Compare with packages that pin other versions, in an environment of their own
 	REIDRISK_OUTSIDE=$(abspath $(VENV))/outside/bin/python $(BIN)/python -m pytest tests/conformance
 
-studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
+studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 35 minutes)
 	@failed=""; \
 	run() { echo "== $$*"; $(BIN)/reidrisk study run "$$@" --skip-missing --out studies-out || failed="$$failed $$1"; }; \
 	run carey-fig2 --users 500000; \
 	run carey-fig4 carey-information --users 300000; \
 	run jha-fig2 jha-fig3 jha-fig4 jha-fig5 jha-fig6 jha-fig7 jha-fig8 jha-fig9 jha-fig10 jha-fig11 jha-fig12 \
 	  jha-bayes jha-calibration jha-improvements jha-limits; \
+	run carey-ceiling jha-ceiling; \
+	run carey-sequence --users 10000; \
 	run floc-thresholds floc-chrome floc-weeks floc-private; \
 	run dick-fig1 dick-fig3 dick-fig5 dick-fig6 dick-fig8; \
 	run galozy-fig1 galozy-fig5 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 galozy-weights; \

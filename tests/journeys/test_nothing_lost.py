@@ -49,7 +49,8 @@ def start(arguments, folder, largest=None, before=""):
     """Start the command line; no file that it writes may be larger than so many bytes, as on a disk that gets full."""
     limit = "" if largest is None else f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({largest},) * 2); "
     code = f"{limit}{before}from reidrisk.cli import main; main({[str(one) for one in arguments]!r})"
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "0", "OMP_NUM_THREADS": "1"}
+    # Python would leave half of a compiled module behind, and fail to load it ever after.
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "0", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     pipe, command = subprocess.PIPE, [sys.executable, "-c", HEARD + code]
     return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
 

@@ -65,7 +65,7 @@ def test_an_answer_that_finds_no_room_is_an_error_in_one_line(reidrisk, pair, tm
     )
     with open(tmp_path / "answer", "w") as answer:
         command = [sys.executable, "-c", code]
-        buffered = os.environ | {"PYTHONUNBUFFERED": ""}
+        buffered = os.environ | {"PYTHONUNBUFFERED": "", "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             command, stdout=answer, stderr=subprocess.PIPE, cwd=tmp_path, env=buffered, text=True, timeout=120
         )
