@@ -28,11 +28,13 @@ SMALLER = {
     "forecast": "--largest 100_000",
     "gpu_search": "--device cpu --users 300 --queries 64 --runs 1",
     "jha_curves": "--users 500",
+    "jha_neural_gpu": "",
     "neural_gpu": "--device cpu --training 3_000 --targets 1_000 --queries 100 --steps 20 --passes 1",
-    "neural_lists": "",
+    "neural_lists": "--splits 1",
     "one_export": "--people 20_000 --events 1_000_000",
     "profile_bayes": "--seeds 2 --users 1_000 --queries 500",
     "profile_kernel": "--targets 20_000",
+    "reach_gpu": "--device cpu --training 2_000 --targets 1_000 --queries 100 --steps 20 --passes 1 --epochs 1 8",
     "read_wide_parquet": "--users 1_000_000",
     "release_fit": "--users 20_000 --types 50 --device cpu",
     "release_scale": "--users 200_000",
@@ -46,7 +48,7 @@ SMALLER = {
 }
 """What makes each benchmark end soon; nothing for those that do anyway."""
 
-GPU = ("gpu_search", "neural_gpu", "sequence_gpu", "vectors_gpu")
+GPU = ("gpu_search", "jha_neural_gpu", "neural_gpu", "reach_gpu", "sequence_gpu", "vectors_gpu")
 """Those whose own sizes are for a GPU."""
 
 
