@@ -42,6 +42,14 @@ def test_everybody_good_has_an_equal_say_at_the_start_unless_one_is_clearly_bett
     assert np.flatnonzero(alone).tolist() == [0]
 
 
+def test_a_model_that_learns_from_real_queries_keeps_a_say_unless_it_finds_clearly_less():
+    x = choices(np.array([2.0, 0, 0, 0, 0, 0.5, 0, 0, 0]))
+    good, nearly, bad = (np.repeat([1.0, 0.0], [n, 3_000 - n]) for n in (2_000, 1_700, 1_000))
+    assert np.flatnonzero(starting_weights(x, [good, nearly, good])).tolist() == [0]
+    assert np.flatnonzero(starting_weights(x, [good, nearly, good], model=1)).tolist() == [0, 5]
+    assert np.flatnonzero(starting_weights(x, [good, bad, good], model=1)).tolist() == [0]
+
+
 def test_gains_and_scales_fit_the_probabilities_that_made_the_choices():
     x = choices(np.array([1.5]), m=6_000)
     scores = x.features[..., 0]

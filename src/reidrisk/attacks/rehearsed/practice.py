@@ -72,7 +72,8 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     choices, credits, signed, model = _asked([*attacks(), *taught_by(Pairs.of(case, few))], case, few, seed)
     alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
-    start = starting_weights(choices, list(credits.values())) * spread
+    place = list(credits).index(ProfileBayes.__name__) if ProfileBayes.__name__ in credits else None
+    start = starting_weights(choices, list(credits.values()), place) * spread
     choices = choices.over(spread)
     fold = stream(seed, "rehearsal: folds").integers(FOLDS, size=len(choices.more))
     tried, at = [], None

@@ -24,6 +24,7 @@ from reidrisk.search.answer import FAR
 GRID = 1 << 24  # steps of a nat: fine enough that different scores of one attack stay different
 SCALES = np.geomspace(0.02, 50.0, 40)
 _STEPS = 100
+_NEARLY = 0.75  # of what the best attack finds: a model that finds less has no say in the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,21 +216,28 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
     return np.asarray(found.x)
 
 
-def starting_weights(choices: Choices, credits: Sequence[Floats]) -> Floats:
+def starting_weights(choices: Choices, credits: Sequence[Floats], model: int | None = None) -> Floats:
     """Return what to start from: equal say of the good attacks, unless one feature alone is clearly better.
 
     Good are those that find about as many as the best, within two standard errors of the difference; ``credits`` are
     each attack's. Clearly better is what gives the true target a higher mean log-probability by two standard errors,
     each on the scale that fits best. Equal say, of the first reading of each score, is what holds where a rehearsal
-    teaches little.
+    teaches little. The attack in place ``model``, if any, learns from real queries too how both sides relate, which a
+    rehearsal may have wrong: unless it finds clearly less than three quarters of what the best one does, it keeps half
+    the say beside a feature alone.
     """
     best = max(credits, key=lambda one: float(one.mean()))
     width = choices.features.shape[2]
     equal = np.zeros(width)
     equal[::READINGS] = [not clearly_above(best - one, 2.0) for one in credits]
     weights, gains = _scaled(choices, equal)
-    found = max((_scaled(choices, one) for one in np.eye(width)), key=lambda one: float(one[1].mean()))
-    return found[0] if clearly_above(found[1] - gains, 2.0) else weights
+    alone = [_scaled(choices, one) for one in np.eye(width)]
+    found = max(alone, key=lambda one: float(one[1].mean()))
+    if not clearly_above(found[1] - gains, 2.0):
+        return weights
+    if model is None or clearly_above(_NEARLY * best - credits[model], 2.0):
+        return found[0]
+    return _scaled(choices, found[0] + alone[READINGS * model + READINGS - 1][0])[0]
 
 
 def clearly_above(more: Floats, errors: float) -> bool:
