@@ -79,8 +79,9 @@ def main() -> None:
         runs.append(split(number))
         print(f"split {number}:", ", ".join(f"{name} {np.nanmean(x):.4f}" for name, x in runs[-1].items()), flush=True)
     # A person is met in several splits: their mean counts once.
-    each = {name: np.nanmean([run[name] for run in runs], axis=0) for name in runs[0]}
-    met = ~np.isnan(each["Neural"])
+    times = np.sum([~np.isnan(run["Neural"]) for run in runs], axis=0)
+    met = times > 0
+    each = {name: np.nansum([run[name] for run in runs], axis=0) / np.maximum(times, 1) for name in runs[0]}
     print(f"{chosen.splits} splits, {met.sum():,} people met as targets and queries")
     for name, right in each.items():
         low, high = mean_interval(right[met])

@@ -177,6 +177,9 @@ class KnownRates(MixtureBayes):
         self, rates: Any, top_k: int = 5, noise: float = 0.05, whose: npt.NDArray[np.int64] | None = None
     ) -> None:
         self.noise, self.negligible, self.whose = noise, 1e-6, whose
+        if whose is not None:  # people with equal rates are computed once
+            rates, kind = np.unique(checked_rates(rates), axis=0, return_inverse=True)
+            self.whose = kind.ravel()[whose]
         self._sets = RateSets(rates, top_k)
         n_types, n_tokens = self._sets.single.shape
         shape = {"n_types": n_types, "n_tokens": n_tokens, "k": top_k, "n_epochs": np.inf, "vocabulary": None}
