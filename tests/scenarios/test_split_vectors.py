@@ -57,6 +57,8 @@ def test_one_vector_per_person_is_nothing_to_split():
         with pytest.raises(DataError, match="has two vectors, so there is nothing to split") as caught:
             Split(single, by="random")
         assert "\n" not in str(caught.value)
+    with pytest.raises(DataError, match="all vectors are of one person"):
+        Split(table((3,)), by="random").case()
     with pytest.raises(DataError, match="of one moment"):
         Split(Vectors.of_several(np.eye(4), [1, 1, 2, 2], time=np.zeros(4)), by="time").case()
 

@@ -52,6 +52,8 @@ def two_parts(table: Vectors, asked: Bools, notes: tuple[Note, ...]) -> Case:
 
     All vectors of a person on one side are one record. Who has none among those asked for stays as a distractor.
     """
+    if len(table) < 2:
+        raise DataError("all vectors are of one person, who can be taken for nobody else; give at least two people")
     known, there = table.only(~asked)
     queries, of = table.only(asked)
     place = np.full(len(table), -1, dtype=np.int64)

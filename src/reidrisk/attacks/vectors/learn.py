@@ -31,7 +31,7 @@ _ROUNDS, _MANY, _STILL = 6, 40, 1e-3  # rounds, with few queries, and gain in na
 _EVER = 1_000_000_000  # pairs compared in all rounds with few queries
 _ENOUGH = 100  # queries from which on their own spread is known
 _POWERS, _PARTS = (0.5, 1.0, 1.5, 2.0, 3.0), (0.02, 0.1, 0.25, 0.45, 0.7, 0.85)  # other noise, as parts of the spread
-_PLAIN = (0.002, 0.02, 0.1, 0.25, 0.45, 0.7, 0.95)  # first guesses of a noise that is round in the space of the vectors
+_PLAIN = (0.002, 0.02, 0.1, 0.25, 0.45, 0.7)  # first guesses of a noise that is round in the space of the vectors
 _TRIFLE = 0.02  # nats per query below which a model of many numbers is not worth its risk
 _FINER = (1.5, 1.2, 1.1)  # steps by which the best guess is made better
 _SHRINK = (0.0, 0.1, 0.3, 0.6, 0.9)
@@ -39,7 +39,6 @@ _WIDEN = (1.0, 1.1, 1.3)
 _LARGER = (1.0, 1.15, 1.3, 1.6, 2.0, 3.0, 5.0, 10.0, 30.0)  # how much more two tables may differ than vectors of one
 _ERRORS = 0.5  # standard errors by which one guess must be likelier than another
 _SMALL = 20_000  # targets up to which many shapes are tried
-_POOLED = 10_000  # points of each table that say how both are spread
 _SOFTER = np.geomspace(1.0, 4.0, 29)
 
 
@@ -62,24 +61,13 @@ def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | N
     known = spread(targets.values, seed)
     asked = spread(queries.values, seed) if len(queries) >= _ENOUGH else known
     spreads = known, asked
-    white = known.whitening if asked is known else _pooled(targets, queries, spreads, seed).whitening
+    white = Spread(known.mean, (known.covariance + asked.covariance) / 2.0).whitening
     if pairs is not None and len(pairs[0]) > 1:
         gap = pairs[1].astype(np.float64) - pairs[0]
         found = spread((gap @ white).astype(np.float32), seed)
         drift = gap.mean(axis=0)
         return Learnt(TwoCovariances.of(white, found.covariance, spreads, drift), len(gap), 0.0)
     return _Climb(targets, queries, spreads, white, seed).learnt()
-
-
-def _pooled(targets: Vectors, queries: Vectors, spreads: tuple[Spread, Spread], seed: int) -> Spread:
-    """Return how both tables are spread, each about its own mean, and with the same weight."""
-    n = min(len(targets), len(queries), _POOLED)
-    rng = stream(seed, "gaussian bayes: spread")
-    parts = []
-    for table, one in zip((targets, queries), spreads, strict=True):
-        rows = rng.choice(len(table), n, replace=False, shuffle=False) if len(table) > n else slice(None)
-        parts.append(table.values[rows] - one.mean.astype(np.float32))
-    return spread(np.concatenate(parts), seed)
 
 
 class _Guess(NamedTuple):
@@ -176,24 +164,17 @@ class _Climb:
         """Return the best D of some shapes: that within people, or noise that is larger where the spread is.
 
         Noise of s^g in a direction of spread s is round at g = 0 and leaves all directions equally telling at g = 1;
-        above, noise is most of what spreads points. Of those by which the nearest target stands out at least half as
-        much as it can, the likeliest is taken; round noise, if it is about as likely.
+        above, noise is most of what spreads points. Round noise is taken unless another makes queries likelier, and
+        the nearest target stands out more by it: with few people for the dimensions, the likelihood alone may err.
         """
-        shapes = self._shapes()
-        tried = [[self._tried(made, size) for size in sizes] for made, sizes in shapes]
-        most = max(one.nearer for row in tried for one in row)
-        telling = 0.5 * most if most > 0.0 else -np.inf
-        best: _Guess | None = None
-        for (made, sizes), row in zip(shapes, tried, strict=True):
-            there = [one for one in row if one.nearer >= telling]
-            if not there:
-                continue
-            first = max(there, key=lambda one: one.likelihood)
+        best = None
+        for made, sizes in self._shapes():
+            first = max((self._tried(made, size) for size in sizes), key=lambda one: one.likelihood)
             for step in _FINER:
-                near = (self._tried(made, size) for size in (first.size / step, min(first.size * step, sizes[-1])))
-                there = [first, *(one for one in near if one.nearer >= telling)]
-                first = max(there, key=lambda one: one.likelihood)
-            if best is None or clearly_more(first.likelihoods, best.likelihoods, _ERRORS):
+                near = (self._tried(made, size) for size in (first.size / step, first.size * step))
+                first = max(first, *near, key=lambda one: one.likelihood)
+            better = best is None or clearly_more(first.likelihoods, best.likelihoods, _ERRORS)
+            if better and (best is None or first.nearer > best.nearer):
                 best = first
         assert best is not None
         if self.within is None:

@@ -34,9 +34,8 @@ def along(terms: Terms, result: AuditResult) -> Terms:
         named = terms.period if terms.axis == "epochs" else "period"
         return replace(terms, period=every if every in ("day", "week", "month") else named, axis="epochs", whole=0)
     if result.axis == "dimensions":
-        return replace(
-            terms, period="dimension", item="vector", record="vector", axis=result.axis, whole=result.n_epochs
-        )
+        record = "record" if any(note.code == "several-vectors" for note in result.notes) else "vector"
+        return replace(terms, period="dimension", item="vector", record=record, axis=result.axis, whole=result.n_epochs)
     if result.axis == "columns" or result.kind == "attributes":
         return replace(terms, period="attribute", item="value", axis=result.axis)
     return replace(terms, period=terms.item, axis=result.axis, whole=result.n_epochs if result.axis == "items" else 0)
