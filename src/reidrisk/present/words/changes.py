@@ -23,7 +23,9 @@ _SAID: dict[str, Callable[[str, Terms], str]] = {
     "drop-columns": lambda value, terms: f"leaving out {value.replace(',', ', ')}",
     "generalise": lambda value, terms: f"merging values of {_columns(value)}",
     "gaussian-noise": lambda value, terms: f"adding noise of {float(value):g} times the spread to every coordinate",
-    "reduce": lambda value, terms: f"keeping the {value} directions in which {terms.records} differ most",
+    "reduce": lambda value, terms: (
+        f"keeping the {'direction' if value == '1' else f'{value} directions'} in which {terms.records} differ most"
+    ),
 }
 
 
