@@ -126,7 +126,8 @@ class _Climb:
         # Now from everybody; whoever was learnt from is linked too surely, as those held out show.
         last, difference = self._climbed(tried[best], np.concatenate([self.first, self.held_out]), _ROUNDS)
         final = self._model(_back(difference, guess, *ways[best]), last.drift)
-        softer = self._softer(tried[best], final) if self.all_seen else 1.0
+        # Half of it, in logarithms: what was learnt from everybody also is the better model.
+        softer = self._softer(tried[best], final) ** 0.5 if self.all_seen else 1.0
         return Learnt(final, 0, float(likelihoods[best].mean()), 0, softer)
 
     def _guessed(self, guess: _Guess, start: TwoCovariances, queries: Singles) -> Learnt:
