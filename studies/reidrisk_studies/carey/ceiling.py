@@ -48,7 +48,7 @@ FULL = Size(types=500, fit_steps=1_500, training=1_000_000, passes=5, steps=6_00
     title="Topics API: attacks beside the best one possible",
     reference="carey, Figure 2 and Lemma 2",
     users=5_000,
-    seconds=(240.0, 20_000.0),
+    seconds=(350.0, 15_000.0),
     least=500,
 )
 def best_possible(users: int, seed: int, progress: Progress) -> StudyResult:
