@@ -73,7 +73,7 @@ def test_one_observer_alone_gives_the_same_weights_as_lemma_11_when_topics_are_i
 @pytest.mark.parametrize(
     ("pairs", "kind", "message"),
     [
-        (np.zeros((3, 3)), OptionError, r"shape \(12, 12\)"),
+        (np.zeros((3, 3)), OptionError, r"must be \(12, 12\)"),
         (np.full((12, 12), 2.0), OptionError, "probabilities"),
         (np.triu(np.full((12, 12), 0.1)), OptionError, "symmetric"),
         (TopSets([[[0, -1]]], 12), DataError, "pad them once"),

@@ -46,6 +46,7 @@ _COMMANDS = {
     "audit a.csv b.csv --seed 1 --attack hamming --out r.html --result r.json": _REPORT,
     "audit a.csv b.csv --seed 1 --attack hamming --taxonomy parents.csv --no-what-if": 1,
     "audit stored-a stored-b --engine duckdb --attack hamming --seed 1 --no-what-if": 0.5,
+    "audit stored-a stored-b --engine duckdb --truth truth.csv --attack hamming --seed 1 --no-what-if": 0.5,
     "audit --spec spec.json --json": 2,
     "audit --spec result.json": 1,
     "gate result.json --max-risk 0.5": 8,

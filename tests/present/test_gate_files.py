@@ -8,7 +8,7 @@ import pytest
 
 from reidrisk.audit import gate
 from reidrisk.base.notes import Note
-from reidrisk.present.gate_files import junit, summary, write
+from reidrisk.present.gate_files import junit, summary
 
 
 @pytest.mark.parametrize(("limit", "tag"), [(0.5, None), (0.001, "failure"), (0.042, "error")])
@@ -21,7 +21,7 @@ def test_junit_is_one_case_that_fails_or_cannot_tell(limit, tag):
         assert case.find(tag).get("type") == answer.why
 
 
-def test_markdown_says_the_answer_what_did_not_run_and_each_question(tmp_path):
+def test_markdown_says_the_answer_what_did_not_run_and_each_question():
     whole = examples.published()
     missing = Note("attack-not-run", attack="profile-bayes", why="time")
     asked = dataclasses.replace(
@@ -33,5 +33,3 @@ def test_markdown_says_the_answer_what_did_not_run_and_each_question(tmp_path):
     assert "**Can people of one table be found in the other?**" in text
     assert text.count("| Weighted Hamming | 8 weeks | 4.2 in 100 |") == 2
     assert text.endswith("own \\| words\n")
-    write(text, tmp_path / "s.md")
-    assert (tmp_path / "s.md").read_text(encoding="utf-8") == text

@@ -209,7 +209,7 @@ def test_what_does_not_go_together_is_refused(table, options, message):
 
 
 def test_other_refusals():
-    with pytest.raises(DataError, match="Split takes Events, Bags, Traces, not TopSets"):
+    with pytest.raises(DataError, match="Split takes Events, Bags, Traces, Vectors, not TopSets"):
         Split(TopSets([[[0]]], 2))
     with pytest.raises(DataError, match="one epoch, which has no later part"):
         Split(Traces([[0]], 1)).case()
