@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import Bags, Traces
 from reidrisk.audit.warnings import warnings
-from reidrisk.records import Case, Truth
+from reidrisk.records import Case, Truth, Vectors
 from reidrisk.scenarios import Knows, Split
 
 
@@ -63,6 +63,20 @@ def test_gaps_that_tell_who_somebody_is_are_named():
     assert note.code == "presence-identifies"
     assert note["rate"] > 0.5
     assert note["among"] == 500
+
+
+def test_vectors_without_a_direction_are_counted_with_and_without_truth():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 30, 4))
+    assert codes(Case(Vectors(a), Vectors(b), Truth(np.arange(30), "cut"))) == []
+    b[[3, 7]] = 0.0
+    for truth in (None, Truth(np.arange(30), "cut")):
+        (note,) = warnings(Case(Vectors(a), Vectors(b), truth))
+        assert (note.code, note["n"], note["of"]) == ("no-direction", 2, 60)
+    people = np.repeat(np.arange(15), 2)
+    several = Vectors.of_several(b, people)  # each person's mean has a direction
+    (note,) = warnings(Case(Vectors(a[:15], np.arange(15)), several, None))
+    assert (note["n"], note["of"]) == (2, 45)
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -1,4 +1,4 @@
-"""What is odd about a case before any attack is read: pairs that share nothing, telling gaps, a telling order."""
+"""What is odd about a case before any attack is read: pairs that share nothing, telling gaps or order, zeros."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _ALIKE = 0.1  # rank correlation of rows from which their order is a leak worth 
 
 
 def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
-    """Return what a reader of any rate of this case must know first; nothing where the truth is not known.
+    """Return what a reader of any rate of this case must know first; but for the last, only where the truth is known.
 
     * ``pairs-share-nothing``: no true pair has an item in common; ``pairs-share-less``: they have less in common than
       strangers do. Then overlap says nothing, and attacks that count it look weak.
@@ -28,25 +28,37 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
       whatever they showed.
     * ``order-tells``: rows of true pairs come in a like order, by Spearman's rank correlation of their row numbers.
 
-    All but the first are significant at the level 99.9 %.
+    * ``no-direction``: some vectors hold zeros only, so that attacks by direction do not run.
+
+    The second, third and fourth are significant at the level 99.9 %.
 
     >>> from reidrisk.records import Bags, Truth
     >>> a, b = Bags(np.eye(40, 80, dtype=int)), Bags(np.eye(40, 80, k=40, dtype=int))
     >>> [note.code for note in warnings(Case(a, b, Truth(np.arange(40), "given")))]
     ['pairs-share-nothing', 'order-tells']
     """
+    zeros = _zeros(case)
     if case.truth is None:
-        return ()
+        return zeros
     paired = np.flatnonzero(case.truth.target >= 0)
     if len(paired) < _FEWEST:
-        return ()
+        return zeros
     drawn = stream(seed, "warnings: pairs").permutation(paired)[:_PAIRS]
     found = []
     if not isinstance(case.targets, Vectors):  # which have everything in common, and no gaps
         found = [_shared(case, drawn, seed), _presence(case, drawn, seed)]
     if case.truth.origin == "given":  # equal ids, equal rows and parts of one table come in one order by themselves
         found.append(_order(paired, case.truth.target[paired], case))
-    return tuple(note for note in found if note is not None)
+    return (*(note for note in found if note is not None), *zeros)
+
+
+def _zeros(case: Case) -> tuple[Note, ...]:
+    """Count the vectors without a direction; of several vectors of a person any may be one."""
+    if not isinstance(case.targets, Vectors):
+        return ()
+    tables = [each.values if each.several is None else each.several.values for each in (case.targets, case.queries)]
+    n = sum(int((~values.any(axis=1)).sum()) for values in tables)
+    return (Note("no-direction", n=n, of=sum(map(len, tables))),) if n else ()
 
 
 def _shared(case: Case, rows: Ints, seed: int) -> Note | None:

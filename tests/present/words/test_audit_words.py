@@ -153,6 +153,11 @@ SHOP = Terms(person="customer", item="article", period="week")
             "links 25 in 100 customers correctly among 2,000.",
         ),
         (
+            Note("no-direction", n=3, of=2_000),
+            "Of 2,000 vectors, 3 hold zeros only and have no direction, so that some attacks which compare directions "
+            "(cosine) were not tried.",
+        ),
+        (
             Note("order-tells", correlation=0.98, n=300, by="rows"),
             "Rows of true pairs come in one order in both tables (rank correlation 0.98). Whoever has both tables can "
             "pair customers without looking at a single article, and no rate here counts that.",

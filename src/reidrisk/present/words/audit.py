@@ -139,6 +139,16 @@ def _left_out(note: Note, terms: Terms) -> Assumed:
     )
 
 
+@says("no-direction")
+def _zeros(note: Note, terms: Terms) -> Assumed:
+    hold, have = ("holds", "has") if note["n"] == 1 else ("hold", "have")
+    return Assumed(
+        f"Of {note['of']:,} vectors, {note['n']:,} {hold} zeros only and {have} no direction, so that some attacks "
+        "which compare directions (cosine) were not tried.",
+        "They may find more people than those that ran: leave such records out, and run it again.",
+    )
+
+
 @says("order-tells")
 def _order(note: Note, terms: Terms) -> Assumed:
     what = f"ids of true pairs rise together: the {terms.people} were numbered in one order"

@@ -89,7 +89,7 @@ def news(result: AuditResult, terms: Terms) -> str:
     return measured
 
 
-_WARNINGS = ("pairs-share-nothing", "pairs-share-less", "presence-identifies", "order-tells")
+_WARNINGS = ("pairs-share-nothing", "pairs-share-less", "presence-identifies", "order-tells", "no-direction")
 
 
 def warned(result: AuditResult, terms: Terms) -> tuple[str, ...]:
