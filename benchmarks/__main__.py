@@ -81,7 +81,7 @@ def main() -> int:
         if name in left_out:
             continue
         options = [] if given.full else SMALLER[name].split()
-        print(shlex.join(["== python", f"benchmarks/{name}.py", *options]), flush=True)
+        print("==", shlex.join(["python", f"benchmarks/{name}.py", *options]), flush=True)
         began = time.perf_counter()
         code = subprocess.run([sys.executable, str(HERE / f"{name}.py"), *options], check=False).returncode
         print(f"== {name}: {time.perf_counter() - began:.0f} s", flush=True)
