@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 SMALLER = {
     "aim": "--people 600 --trials 10 --budget 0.2",
     "attack_scale": "--users 50_000",
-    "attackers": "--users 500 --queries 200",
+    "attackers": "--users 300 --queries 100 --only published --only lastfm --only fitbit",
     "attributes": "--queries 500",
     "bandits": "",
     "ceiling": "--users 2_000 --fitted 20_000 --types 10 --steps 60 --sample 500",
