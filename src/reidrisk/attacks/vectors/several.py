@@ -26,11 +26,15 @@ def all_vectors(table: Vectors) -> tuple[Any, Ints]:
     return table.several.values, table.several.start
 
 
-def _applies(targets: Vectors, queries: Vectors) -> bool:
-    """Whether some record is of several vectors, all have a direction, and both sides are of one space."""
-    if targets.n_dimensions != queries.n_dimensions or all(table.several is None for table in (targets, queries)):
-        return False
-    return all(bool(all_vectors(table)[0].any(axis=1).all()) for table in (targets, queries))
+class _AllPairs(ScoredAttack[Vectors]):
+    """An attack that compares every vector of one record with every vector of another."""
+
+    @classmethod
+    def applies(cls, targets: Vectors, queries: Vectors) -> bool:
+        """Whether some record is of several vectors, all have a direction, and both sides are of one space."""
+        if targets.n_dimensions != queries.n_dimensions or all(table.several is None for table in (targets, queries)):
+            return False
+        return all(bool(all_vectors(table)[0].any(axis=1).all()) for table in (targets, queries))
 
 
 def _per_pair(targets: Vectors) -> Callable[[int], float]:
@@ -42,7 +46,7 @@ def _per_pair(targets: Vectors) -> Callable[[int], float]:
 
 
 @register(kinds=(Vectors,), cost=_per_pair, default=True)
-class NearestPair(ScoredAttack[Vectors]):
+class NearestPair(_AllPairs):
     """Link to the record with the vector that is nearest to one of the query's: the largest cosine over all pairs.
 
     It finds people whose vectors fall into several kinds, such as one per device or pose, of which the mean is like
@@ -52,11 +56,6 @@ class NearestPair(ScoredAttack[Vectors]):
     >>> NearestPair().fit(known).link(Vectors([[0, 2], [4, 5]])).target.tolist()
     [0, 1]
     """
-
-    @classmethod
-    def applies(cls, targets: Vectors, queries: Vectors) -> bool:
-        """Whether some record is of several vectors."""
-        return _applies(targets, queries)
 
     @property
     def description(self) -> str:
@@ -84,7 +83,7 @@ def _rows(table: Vectors) -> SeveralRows:
 
 
 @register(kinds=(Vectors,), cost=per_product(), default=True)
-class MeanPair(ScoredAttack[Vectors]):
+class MeanPair(_AllPairs):
     """Link to the record whose vectors have the largest cosine with the query's on average over all pairs.
 
     That is the product of two means of vectors of length 1, in which the size of vectors does not count.
@@ -93,11 +92,6 @@ class MeanPair(ScoredAttack[Vectors]):
     >>> MeanPair().fit(known).link(Vectors([[0.0, 2.0]])).target.tolist()
     [1]
     """
-
-    @classmethod
-    def applies(cls, targets: Vectors, queries: Vectors) -> bool:
-        """Whether some record is of several vectors."""
-        return _applies(targets, queries)
 
     @property
     def description(self) -> str:
