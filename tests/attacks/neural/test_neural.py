@@ -233,17 +233,3 @@ def test_the_order_of_items_and_unseen_ones_do_not_matter(tmp_path):
     again = attacks.Neural.load(tmp_path / "bags.pt", device="cpu")
     (a, b), _ = tastes(30, seed=5)
     assert np.array_equal(again.fit(a).link(b).score, attack.fit(a).link(b).score)
-
-
-def test_items_dealt_anew_are_the_same_items_as_many_to_each():
-    from reidrisk.attacks.neural.records import dealt_anew
-
-    (one, two), _ = tastes(30, seed=0)
-    uneven = one.counts.toarray()
-    uneven[:, 3:] = np.where(np.arange(30)[:, None] % 3, uneven[:, 3:], 0)
-    given = Bags(uneven).counts, two.counts
-    new = dealt_anew(*given, np.random.default_rng(1))
-    assert np.array_equal((new[0] + new[1]).toarray(), (given[0] + given[1]).toarray())
-    for a, b in zip(given, new, strict=True):
-        assert np.array_equal(np.diff(a.indptr), np.diff(b.indptr))
-    assert (new[0] != given[0]).nnz

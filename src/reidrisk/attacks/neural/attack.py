@@ -118,11 +118,13 @@ class Neural(ScoredAttack[Table]):
         both: Any
         with torch.random.fork_rng(devices=range(torch.cuda.device_count()) if where.type == "cuda" else []):
             torch.manual_seed(int(stream(self.seed, "neural: start").integers(2**62)))
-            if isinstance(one, Traces) and isinstance(two, Traces):
+            if isinstance(one, Traces):
+                assert isinstance(two, Traces)
                 both = TracePairs(one, two, where, self.pair_schedule.shorter)
                 model = self._of_traces(one, two, encoder, str(where), within)
             else:
-                both = BagPairs(one, two, where, self.pair_schedule.redealt)  # type: ignore[arg-type]
+                assert isinstance(two, Bags)
+                both = BagPairs(one, two, where)
                 model = self._of_bags(one, two)
             model.encoder.to(where)
             model.network.to(where)

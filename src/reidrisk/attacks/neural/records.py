@@ -29,16 +29,14 @@ class TracePairs:
 
 
 class BagPairs:
-    """Both observers' bags of the training users, their items ``redealt`` each time or as they are."""
+    """Both observers' bags of the training users."""
 
-    def __init__(self, one: Bags, two: Bags, device: torch.device, redealt: bool = False) -> None:
-        self.counts, self.device, self.redealt = (one.counts, two.counts), device, redealt
+    def __init__(self, one: Bags, two: Bags, device: torch.device) -> None:
+        self.counts, self.device = (one.counts, two.counts), device
 
     def __call__(self, rows: Any, rng: np.random.Generator | None) -> Any:
         """Return the items of both observers' records of these users."""
         one, two = (counts[np.asarray(rows)] for counts in self.counts)
-        if self.redealt and rng is not None:
-            one, two = dealt_anew(one, two, rng)
         return items_of(one, self.device), items_of(two, self.device), None, None
 
 
@@ -60,22 +58,6 @@ def distinct_rows(table: Traces | Bags) -> tuple[Any, Any]:
         rows = np.array([numbers.setdefault(held, len(numbers)) for held in items])
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     return first, group
-
-
-def dealt_anew(one: Any, two: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Deal what both rows of a user hold (sparse counts) to the two at random, as many items to each as before."""
-    from scipy import sparse
-
-    parts = [(np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)), part.indices) for part in (one, two)]
-    user, item = (np.concatenate(both) for both in zip(*parts, strict=True))
-    order = np.lexsort((rng.random(len(user)), user))
-    user, item = user[order], item[order]
-    first = np.arange(len(user)) - np.searchsorted(user, user) < np.diff(one.indptr)[user]
-    new = []
-    for side in (first, ~first):
-        starts = np.concatenate([[0], np.cumsum(np.bincount(user[side], minlength=one.shape[0]))])
-        new.append(sparse.csr_array((np.ones(side.sum(), dtype=np.int64), item[side], starts), shape=one.shape))
-    return new[0], new[1]
 
 
 def items_of(part: Any, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

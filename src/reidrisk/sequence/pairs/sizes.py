@@ -35,11 +35,9 @@ class PairSchedule:
     ``harder``, everyone else of the batch competes for each record as well: the loss gets a second term, the
     cross-entropy of who of them it is. The same scores, log P(pair | one user) / P(pair | two users) up to a constant,
     are the best for both. ``tune`` lets the encoder go on learning with the pairs. At a share of ``shorter`` steps only
-    the first few epochs of traces are shown, the rest is missing: so that shorter records are linked, too. With
-    ``redealt``, what the two bags of a user hold is dealt to them anew at every step, as many items to each: many more
-    pairs to learn from, where either bag could have held any of them, as with halves of a list. Training ends after
-    ``steps``, or after ``patience`` looks, ``look_every`` steps apart, at which users held out were found no more
-    often.
+    the first few epochs of traces are shown, the rest is missing: so that shorter records are linked, too. Training
+    ends after ``steps``, or after ``patience`` looks, ``look_every`` steps apart, at which users held out were found no
+    more often.
     """
 
     batch: int = 256
@@ -52,7 +50,6 @@ class PairSchedule:
     learning_rate: float = 2e-3
     held_out: float = 0.1
     shorter: float = 0.0
-    redealt: bool = False
 
     def __post_init__(self) -> None:
         for name in ("negatives", "steps", "look_every", "patience"):
