@@ -78,11 +78,13 @@ def altair() -> Any:
     return require("altair", "report", "the HTML report")
 
 
-def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit: str, narrow: bool) -> Any:
+def line_chart(
+    drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit: str, narrow: bool, one: str = ""
+) -> Any:
     """Lay lines, bands and markers over each other, the first on top, with a label at the end of each line.
 
     ``x`` is the horizontal axis, from :func:`across`; ``title`` says what the vertical one shows, ``unit`` what ``x``
-    counts.
+    counts; ``one`` is the word for a single one.
     """
     alt = altair()
     y = upwards(scale)
@@ -99,7 +101,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
             tips = [alt.Tooltip(field, title=title) for field, title in titles.items()]
             marks = base.mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=1)
             parts.append(marks.encode(y=y, tooltip=tips))
-    parts += _end_labels(drawn, x, scale, unit, narrow)
+    parts += _end_labels(drawn, x, scale, (one or unit, unit), narrow)
     return finished(alt.layer(*parts, title=heading(title)), _HEIGHT)
 
 
@@ -206,7 +208,7 @@ def _axis(scale: RateScale, ticks: Sequence[float]) -> Any:
     return altair().Axis(values=list(ticks), labelExpr=scale.label_expression)
 
 
-def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, unit: str, narrow: bool) -> list[Any]:
+def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, units: tuple[str, str], narrow: bool) -> list[Any]:
     """Write the name and the last rate of each line beside the plot, moved apart where they would overlap.
 
     A line that ends earlier is labelled there too, shortly and with its place: within the plot its label would lie over
@@ -220,7 +222,7 @@ def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, unit: str, narr
         last = line.points[-1].x
         label = [line.short if narrow else line.name, line.value]
         if last < end:
-            at = unit.removesuffix("s") if last == 1 else unit
+            at = units[last != 1]
             label = [line.short, f"{line.value} at {last:g}" + ("" if narrow else f" {at}")]
         place = {"align": "left", "baseline": "middle", "dx": 10, "dy": -8}
         look = {"lineHeight": 17, "color": line.style.color, "fontWeight": 600}

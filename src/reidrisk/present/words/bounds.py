@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Bound, Measurement
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import about_in_words, in_words, joined, range_in_words, reads, two_digits
+from reidrisk.present.words import about_in_words, almost_all, in_words, joined, range_in_words, reads, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.bounds import Tightest
@@ -38,7 +38,7 @@ def at_most(bound: Bound, because: str, terms: Terms) -> str:
         much = "" if bound.value == 1.0 else f" (the formula gives {value}, and no rate exceeds 1)"
         return f"This says nothing here: it excludes no rate of success{much}."
     words = in_words(bound.value)
-    if words.startswith("more than"):  # so near to everyone that more digits are needed
+    if almost_all(bound.value):  # so near to everyone that more digits are needed
         words = f"{100 * bound.value:.6g} in 100"
     if bound.low < bound.high:
         words = f"about {words} ({range_in_words(bound.value, bound.low, bound.high)})"

@@ -5,9 +5,21 @@ import re
 from collections.abc import Sequence
 
 __all__ = ["about_in_words", "in_words", "interval", "people", "percent", "range_in_words", "rate_cells", "two_digits"]
-__all__ += ["a", "attack_label", "capital", "clause", "joined", "ranged", "shortened", "with_interval"]
+__all__ += [
+    "a",
+    "about",
+    "almost_all",
+    "attack_label",
+    "capital",
+    "clause",
+    "joined",
+    "ranged",
+    "shortened",
+    "with_interval",
+]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
+_NEXT_TO_NONE = 1e-15
 
 
 def two_digits(value: float) -> str:
@@ -30,7 +42,7 @@ def percent(rate: float) -> str:
     >>> percent(0.0314), percent(0.00005), percent(0.9965), percent(1.0)
     ('3.1 %', '0.005 %', 'more than 99 %', '100 %')
     """
-    return "more than 99 %" if _ALMOST_ALL <= rate < 1.0 else f"{two_digits(100 * rate)} %"
+    return "more than 99 %" if almost_all(rate) else f"{two_digits(100 * rate)} %"
 
 
 def in_words(rate: float) -> str:
@@ -41,9 +53,9 @@ def in_words(rate: float) -> str:
     """
     if rate <= 0.0:
         return "none"
-    if rate < 1e-15:
+    if rate < _NEXT_TO_NONE:
         return "fewer than 1 in 1,000,000,000,000,000"
-    if _ALMOST_ALL <= rate < 1.0:
+    if almost_all(rate):
         return "more than 99 in 100"
     if _is_one_in(rate):
         return f"1 in {round(1.0 / rate):,}"
@@ -57,8 +69,17 @@ def about_in_words(rate: float) -> str:
     >>> about_in_words(0.031), about_in_words(0.9996)
     ('about 3.1 in 100', 'more than 99 in 100')
     """
-    words = in_words(rate)
-    return words if words.startswith(("more than", "fewer than", "none")) else f"about {words}"
+    return about(rate) + in_words(rate)
+
+
+def about(rate: float) -> str:
+    """Return 'about ', or nothing before a rate that is written as a bound, or as none."""
+    return "" if rate < _NEXT_TO_NONE or almost_all(rate) else "about "
+
+
+def almost_all(rate: float) -> bool:
+    """Whether a rate would be rounded to everyone, and is not."""
+    return _ALMOST_ALL <= rate < 1.0
 
 
 def people(rate: float, who: str = "people") -> str:
@@ -167,7 +188,7 @@ def clause(sentence: str) -> str:
 
 
 def _is_one_in(rate: float) -> bool:
-    return 1e-15 <= rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6
+    return _NEXT_TO_NONE <= rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6
 
 
 def _out_of(rate: float) -> int:

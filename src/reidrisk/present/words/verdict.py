@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base import Note, Risk
 from reidrisk.present import Sentence, Terms
-from reidrisk.present.words import attack_label, capital, in_words, range_in_words, reads
+from reidrisk.present.words import about, attack_label, capital, in_words, range_in_words, reads
 from reidrisk.present.words.scenarios import known_facts
 
 if TYPE_CHECKING:
@@ -55,12 +55,11 @@ def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
             f"{whom}{within} ({ends}), guessing {links}s {in_words(worst.baseline)}.",
         )
     start = f"With {used}, {who}" if used else capital(who)
-    about = "about " if strong and not strong.startswith(("more", "fewer")) else ""
     guess = f"guessing blindly would {links} {in_words(worst.baseline)}"
     if worst.low <= worst.baseline:
         few = f"there are too few {terms.people} to tell that from guessing blindly, which would {links}"
         guess = f"{few} {in_words(worst.baseline)}"
-    return Sentence(f"{start} {links}s {about}", strong, f"{whom} ({ends}); {guess}.")
+    return Sentence(f"{start} {links}s {about(worst.rate)}", strong, f"{whom} ({ends}); {guess}.")
 
 
 def attacker(result: AuditResult, n: int, terms: Terms) -> tuple[str, str]:

@@ -133,7 +133,10 @@ def _summary(found: Exposure, risk: Risk, terms: Terms) -> list[str]:
         ordered = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
         least, most = ordered[0], ordered[-1]
         if most.low > least.high:  # otherwise the two cannot be told apart
-            named = (_group_name(one, risk.n_epochs, terms).partition(", by ")[0] for one in (least, most))
+            named = (
+                "all others" if one.level == "other" else _group_name(one, risk.n_epochs, terms)
+                for one in (least, most)
+            )
             ends = (f"{in_words(one.rate)} ({name})" for one, name in zip((least, most), named, strict=True))
             said.append(f"By {_trait_name(trait, terms)}, the share linked correctly goes from {' to '.join(ends)}.")
     return said

@@ -53,7 +53,7 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     far = terms.axis != "epochs" or counts[-1] > _FAR * counts[0]
     ends = [counts[0], counts[-1]]
     x = drawing.across(axis_title(terms), ends, counts, log=far, format="d", names=names)
-    return drawing.line_chart(drawn, x, scale, f"{terms.people} linked correctly", terms.periods, narrow)
+    return drawing.line_chart(drawn, x, scale, f"{terms.people} linked correctly", terms.periods, narrow, terms.period)
 
 
 def axis_title(terms: Terms) -> str:
