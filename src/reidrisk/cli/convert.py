@@ -18,4 +18,4 @@ def convert(
 
     output.check_writable(out, inputs=(*sources, vocabulary))
     labels = None if vocabulary is None else io.read_vocabulary(vocabulary)
-    output.say(io.convert(sources, out, layout=layout, n_tokens=n_tokens, vocabulary=labels))
+    output.say(io.convert(sources, out, layout=layout, n_tokens=n_tokens, vocabulary=labels).reading)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from reidrisk.io.atomic import write_atomically
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
-from reidrisk.io.convert import convert
+from reidrisk.io.convert import Converted, convert
 from reidrisk.io.documents import read_vocabulary
 from reidrisk.io.taxonomy import read_taxonomy
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
@@ -22,7 +22,7 @@ _LATER = dict.fromkeys(("Export", "Reading", "read_export", "read_exports"), "ex
 _LATER |= dict.fromkeys(("bags_from_frame", "pair_from_frames"), "frames")
 _LATER |= dict.fromkeys(("Pair", "read_bags_pair", "read_pair", "read_truth"), "pair")
 
-__all__ = ["convert", "read_bags", "read_channel", "read_vocabulary", "write_atomically", "write_bags"]
+__all__ = ["Converted", "convert", "read_bags", "read_channel", "read_vocabulary", "write_atomically", "write_bags"]
 __all__ += ["TopicsRecords", "read_taxonomy", "read_tfrecords", "write_tfrecords"]
 __all__ += ["read_top_sets", "read_traces", "traces_from_frame", "write_top_sets", "write_traces"]
 __all__ += ["Export", "Reading", "bags_from_frame", "pair_from_frames", "read_export", "read_exports"]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import TopSets, Traces, Vocabulary, io
+from reidrisk.base import Note
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER, make_example
 from reidrisk.io.tfrecord.examples import feature_kinds, parse_examples
@@ -166,8 +167,7 @@ def test_the_release_is_read(tmp_path: Path) -> None:
         [[2, 4, 3], [1, 0, 4]],
     ]
     assert records.client_1 is records.client_2 is None
-    assert "taken from the topic ids that occur (6)" in records.notes[0]
-    assert records.notes[1] == "1 topics that their epoch lists twice were held once."
+    assert records.notes == (Note("topics-from-data", n=6), Note("topics-listed-twice", n=1))
 
 
 def test_topic_ids_over_a_declared_vocabulary_or_as_numbers(tmp_path: Path) -> None:
@@ -230,9 +230,10 @@ def test_the_simulator_is_read_and_converted(tmp_path: Path, ending: str) -> Non
     for written, back in ((sets, records.top_sets), (one, records.client_1), (two, records.client_2)):
         assert np.array_equal(written.tokens, back.tokens)
         assert back.users.to_pylist() == users
-    line = io.convert([file], tmp_path / f"o.{ending}")
-    assert "\n" not in line
-    assert f"o.client_1.{ending}" in line
+    done = io.convert([file], tmp_path / f"o.{ending}")
+    assert [Path(where).name for _, where in done.written] == [
+        f"o{who}.{ending}" for who in ("", ".client_1", ".client_2")
+    ]
     declared = {"vocabulary": words} if ending == "csv" else {}
     pair = io.read_pair(tmp_path / f"o.client_1.{ending}", tmp_path / f"o.client_2.{ending}", **declared)
     assert pair.targets.tokens.tolist() == one.tokens.tolist()
@@ -252,7 +253,7 @@ def test_converting_tables(tmp_path: Path) -> None:
     assert io.read_traces(tmp_path / "wide.npz").tokens.tolist() == [[3, -1], [0, 1]]
     assert io.read_traces(tmp_path / "wide.npz").n_tokens == 9
     (tmp_path / "b.csv").write_text("user,token\nann,3\nann,3\n")
-    assert io.convert([tmp_path / "b.csv"], tmp_path / "b.parquet").startswith("Wrote Bags(1 users, 4 tokens")
+    assert io.convert([tmp_path / "b.csv"], tmp_path / "b.parquet").written[0][0].startswith("Bags(1 users, 4 tokens")
     assert io.read_bags(tmp_path / "b.parquet").counts.toarray().tolist() == [[0, 0, 0, 2]]
     with pytest.raises(OptionError, match="only TFRecord files are joined"):
         io.convert([tmp_path / "t.csv", tmp_path / "b.csv"], tmp_path / "x.parquet")

@@ -3,6 +3,7 @@
 from examples import understood
 
 from reidrisk.base.notes import Note
+from reidrisk.io import Converted
 from reidrisk.present import words
 from reidrisk.present.terms import Terms
 
@@ -43,3 +44,14 @@ def test_labels_alike_and_bad_rows_are_named():
     assert "3 of 100 rows" in bad
     assert "row 4, column 'date'" in bad
     assert "500 m" in words.sentence(Note("places-on-grid", metres=500.0))
+
+
+def test_what_was_converted_is_said_in_one_line():
+    notes = Note("topics-from-data", n=6), Note("topics-listed-twice", n=2)
+    done = Converted((("TopSets(…)", "o.csv"), ("Traces(…)", "o.client_1.csv")), notes)
+    assert str(done) == done.reading
+    assert done.reading == (
+        "Wrote TopSets(…) to o.csv; Traces(…) to o.client_1.csv. The vocabulary was taken from the topic ids that "
+        "occur (6); give that of the whole taxonomy if the system has more. Topics that one period lists twice count "
+        "once (2 of them)."
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, FormatError, OptionError, UserIds, Vocabulary, frozen, sizes, whole
+from reidrisk.base import Array, DataError, FormatError, Note, OptionError, UserIds, Vocabulary, frozen, sizes, whole
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tfrecord.example import make_example
@@ -26,7 +26,7 @@ class TopicsRecords:
     top_sets: TopSets | None  # the sets of each user and epoch, the topic of the largest weight first
     client_1: Traces | None
     client_2: Traces | None  # what two observers saw; only the simulator writes them
-    notes: tuple[str, ...] = ()  # what was assumed, in sentences
+    notes: tuple[Note, ...] = ()  # what was assumed
 
 
 def is_tfrecord(path: PathLike) -> bool:
@@ -75,7 +75,7 @@ def read_tfrecords(
     arrays = [_joined(of_files) for of_files in zip(*(part.arrays for part in parts), strict=True)]
     codes, size, words, notes = _tokens(names, arrays, n_tokens, vocabulary)
     if repeated := sum(part.repeated for part in parts):
-        notes.append(f"{repeated:,} topics that their epoch lists twice were held once.")
+        notes.append(Note("topics-listed-twice", n=repeated))
     top_sets = TopSets(frozen(codes.pop(0)), size, users, words) if shape and shape.topics else None
     one, two = [Traces(frozen(tokens), size, users, words) for tokens in codes] or (None, None)
     return TopicsRecords(top_sets, one, two, tuple(notes))
@@ -170,11 +170,11 @@ def _joined(parts: Sequence[TopicIds]) -> TopicIds:
 
 def _tokens(
     name: str, arrays: list[TopicIds], n_tokens: int | None, vocabulary: Vocabulary | None
-) -> tuple[list[Array], int, Vocabulary | None, list[str]]:
+) -> tuple[list[Array], int, Vocabulary | None, list[Note]]:
     """Turn topic ids into tokens; return them with the size of the vocabulary, its labels and what was assumed."""
     ids = np.unique(np.concatenate([np.unique(array) for array in arrays]))
     ids = ids[ids >= 0]
-    notes: list[str] = []
+    notes: list[Note] = []
     if not ids.size:
         raise DataError(f"{name}: not a single topic is in it")
     if n_tokens is not None:
@@ -192,8 +192,7 @@ def _tokens(
             raise DataError(f"{name}: {lacking}; give the ids of the whole taxonomy")
     else:
         known, vocabulary = ids.astype(np.int64), Vocabulary(map(str, ids.tolist()))
-        taken = f"The vocabulary was taken from the topic ids that occur ({len(ids)})"
-        notes.append(f"{taken}; give that of the whole taxonomy if the system has more.")
+        notes.append(Note("topics-from-data", n=len(ids)))
     kind = np.int16 if len(known) <= np.iinfo(np.int16).max else np.int32
     order = np.argsort(known, kind="stable")
     # What is not there, -1, stays so: it comes first in both.

@@ -1,11 +1,17 @@
-"""Sentences about exports: how a file was understood, what was read of it, and what was left out or merged."""
+"""Sentences about files: how an export was understood, what was read of it or left out, and what was converted."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words import CHECK, Assumed, joined, says, table
+from reidrisk.present.words import CHECK, Assumed, joined, reads, says, table
+
+if TYPE_CHECKING:
+    from reidrisk.io.convert import Converted
 
 _KINDS = table("layouts")
 _TIMES = table("times")
@@ -95,3 +101,9 @@ def _bad(note: Note, terms: Terms) -> Assumed:
 def _people(note: Note, terms: Terms) -> str:
     lost = f" Left out: {note['nobody']:,} without an id." if note["nobody"] else ""
     return f"{_file(note)}: {note['rows']:,} rows read, {terms.many('person', note['people'])} kept.{lost}"
+
+
+@reads("Converted")
+def _converted(found: Converted, terms: Terms) -> str:
+    said = "; ".join(f"{what} to {where}" for what, where in found.written)
+    return " ".join([f"Wrote {said}.", *found.assumptions])
