@@ -193,7 +193,7 @@ def test_bounds_are_listed_with_the_tightest_and_the_silent_ones() -> None:
     text = Reader(rendered("normal")).text
     for words in ("carey, Lemma 3", "tightest", "says nothing here", "epsilon 7.2", "is independent between"):
         assert words in text
-    assert "so also who links them one at a time" in Reader(rendered("only matching bounds")).text
+    assert "so also one who links them singly" in Reader(rendered("only matching bounds")).text
     assert "No bound could be computed" in Reader(rendered("no bounds")).text
     assert "no bound excludes anything" in Reader(rendered("no bound says anything")).text
 

@@ -10,11 +10,11 @@ def test_classes_are_read():
     table = Attributes({"age": [30, 30, 30, 41], "sex": ["f", "f", "m", "m"]})
     assert measure.classes(table).reading == (
         "Of 4 people, 50 % are alone with their age and sex; the smallest class has 1, and somebody who looks everyone "
-        "up names 75 in 100 rightly."
+        "up names 75 in 100 correctly."
     )
     population = Attributes({"age": [30] * 8 + [41] * 2, "sex": ["f", "m"] * 5})
     assert measure.classes(table, ["age"], population).reading.endswith(
-        "names 50 in 100 rightly, and 22 in 100 among 10 people of the population."
+        "names 50 in 100 correctly, and 22 in 100 among 10 people of the population."
     )
 
 
@@ -29,5 +29,5 @@ def test_classes_of_a_case_are_told_without_those_of_few_people():
     assert words.sentence(note) == (
         "In these columns 500 people fall into 100 classes of equal values; the smallest has 2 (k-anonymity), and "
         "fewer than 20 are alone. An attacker who knows who is in the table, and makes no errors, names 20 in 100 "
-        "rightly, and 50 in 100 of the smallest class."
+        "correctly, and 50 in 100 of the smallest class."
     )

@@ -149,8 +149,8 @@ SHOP = Terms(person="customer", item="article", period="week")
         ),
         (
             Note("presence-identifies", rate=0.25, among=2_000, n=300),
-            "When somebody was there is enough: by the weeks in which anything was seen, whatever it was, an attacker "
-            "links 25 in 100 customers correctly among 2,000.",
+            "Knowing when somebody was there is enough: by the weeks in which anything was seen, whatever it was, an "
+            "attacker links 25 in 100 customers correctly among 2,000.",
         ),
         (
             Note("no-direction", n=3, of=2_000),

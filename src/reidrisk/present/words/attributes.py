@@ -12,7 +12,7 @@ def _classes(found: Any, terms: Terms) -> str:
     known = joined(list(found.columns))
     said = (
         f"Of {terms.many('person', found.n)}, {percent(found.unique)} are alone with their {known}; the smallest class "
-        f"has {found.k:,}, and somebody who looks everyone up names {in_words(found.mean)} rightly"
+        f"has {found.k:,}, and somebody who looks everyone up names {in_words(found.mean)} correctly"
     )
     if found.journalist is None:
         return f"{said}."
@@ -36,5 +36,5 @@ def _same(note: Note, terms: Terms) -> str:
     return (
         f"In these columns {people} fall into {note['classes']:,} classes of equal values; the smallest has "
         f"{note['k']:,} (k-anonymity), and {alone} are alone. An attacker who knows who is in the table, and makes no "
-        f"errors, names {in_words(mean)} rightly, and {in_words(highest)} of the smallest class."
+        f"errors, names {in_words(mean)} correctly, and {in_words(highest)} of the smallest class."
     )

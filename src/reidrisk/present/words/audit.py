@@ -74,7 +74,7 @@ def _all_scored(note: Note, terms: Terms) -> Assumed:
     kinds = {covers: attacks for covers, attacks in note["covers"].items() if attacks}
     said = []
     for covers, attacks in kinds.items():
-        whose = f" of {', '.join(map(attack_label, attacks))}" if len(kinds) > 1 else ""
+        whose = f" of {joined(list(map(attack_label, attacks)))}" if len(kinds) > 1 else ""
         said.append(f"The intervals{whose} {_COVERS[covers].format(records=terms.records)}.")
     return Assumed(f"All {note['n']:,} {terms.records} were scored: rates are exact for these people.", " ".join(said))
 
@@ -116,9 +116,7 @@ def _not_run(note: Note, terms: Terms) -> Assumed:
 
 def not_run(attacks: Sequence[str], why: str, terms: Terms) -> str:
     """Say of which attacks nothing is known, for one reason."""
-    from reidrisk.attacks.registry import entry  # loads numba, which who reads other sentences may not have
-
-    names = joined([attack_label(entry(name).attack.__name__) for name in attacks])
+    names = attacks_named(attacks)
     were, it, they = ("was", "it", "It") if len(attacks) == 1 else ("were", "them", "They")
     said = {
         "time": f"{names} {were} not run: there was not enough time to try {it} on enough {terms.people}",
@@ -127,6 +125,13 @@ def not_run(attacks: Sequence[str], why: str, terms: Terms) -> str:
         "few people": f"{names} {were} tried on too few {terms.people} to count",
     }[why]
     return f"{said}. {they} may link more {terms.people} than is said here."
+
+
+def attacks_named(names: Sequence[str]) -> str:
+    """Name attacks, given by their names in the registry, as in a sentence."""
+    from reidrisk.attacks.registry import entry  # loads numba, which who reads other sentences may not have
+
+    return joined([attack_label(entry(name).attack.__name__) for name in names])
 
 
 @says("left-out")
@@ -166,11 +171,11 @@ def _presence(note: Note, terms: Terms) -> Assumed:
     found = f"an attacker links {in_words(note['rate'])} {terms.people} correctly among {note['among']:,}"
     if terms.axis != "epochs":
         return Assumed(
-            f"What is missing is enough: by which {terms.periods} are there, whatever they are, {found}.",
+            f"Gaps are enough: by which {terms.periods} are filled in, whatever they hold, {found}.",
             f"Coarser {terms.items} do not help against this: fill gaps, or hide them on one side.",
         )
     seen = f"by the {terms.periods} in which anything was seen, whatever it was"
     return Assumed(
-        f"When somebody was there is enough: {seen}, {found}.",
+        f"Knowing when somebody was there is enough: {seen}, {found}.",
         f"Coarser or fewer {terms.items} do not help against this: fill gaps, or hide them on one side.",
     )

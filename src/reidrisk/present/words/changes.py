@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import capital, in_words, percent, reads, two_digits
+from reidrisk.present.words import capital, in_words, joined, percent, reads, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.audit.comparison import AuditDifference
@@ -20,7 +20,7 @@ _SAID: dict[str, Callable[[str, Terms], str]] = {
     ),
     "draw": lambda value, terms: f"keeping {percent(float(value))} of the {terms.items}, drawn at random",
     "drop-people": lambda value, terms: f"leaving out the {percent(float(value))} of {terms.people} most exposed",
-    "drop-columns": lambda value, terms: f"leaving out {value.replace(',', ', ')}",
+    "drop-columns": lambda value, terms: f"leaving out {joined(value.split(','))}",
     "generalise": lambda value, terms: f"merging values of {_columns(value)}",
     "gaussian-noise": lambda value, terms: f"adding noise of {float(value):g} times the spread to every coordinate",
     "reduce": lambda value, terms: (
@@ -35,7 +35,7 @@ def said(change: str, terms: Terms) -> str:
     >>> said("rotate:4", Terms(person="customer", period="week"))
     'giving every customer a new pseudonym after 4 weeks'
     >>> said("shorten:periods=2 + draw:0.5", Terms(item="topic", period="week"))
-    'releasing the first 2 weeks alone, then keeping 50 % of the topics, drawn at random'
+    'releasing only the first 2 weeks, then keeping 50 % of the topics, drawn at random'
     """
     return ", then ".join(_one_change(one, terms) for one in change.split(" + "))
 
@@ -46,7 +46,7 @@ def _one_change(change: str, terms: Terms) -> str:
     if name == "shorten":
         many = int(number or value)
         if field == "periods":
-            return f"releasing the first {terms.many('period', many)} alone"
+            return f"releasing only the first {terms.many('period', many) if many > 1 else terms.period}"
         return f"releasing at most {terms.many('item', many)} of each {terms.person}"
     if name == "coarsen" and equals:
         if field == "every":
@@ -100,7 +100,8 @@ def confuses(found: WhatIf, terms: Terms) -> str:
     ]
     if not weak:
         return ""
-    return f"Mostly against an attacker who does not know of it helps: {'; '.join(weak)}."
+    these, them = ("These help", "them") if len(weak) > 1 else ("This helps", "it")
+    return f"{these} mainly against an attacker who does not know of {them}: {'; '.join(weak)}."
 
 
 def aimed(found: Found, terms: Terms) -> str:
@@ -127,7 +128,7 @@ def _compared(found: AuditDifference, terms: Terms) -> str:
     ends = f"{_hundred(found.low)} to {_hundred(found.high)} in 100"
     sure = "" if found.low > 0.0 or found.high < 0.0 else "; it may be chance"
     way = "falls" if found.difference >= 0.0 else "rises"
-    apart = f"The two audits were taken for independent; if they are of the same {terms.people}, the interval is wide."
+    apart = f"The two audits were treated as independent; if they are of the same {terms.people}, the interval is wide."
     if found.paired:
         apart = f"The difference is paired, on {terms.many('person', found.n_people or 0)} who were scored in both."
     return (
@@ -153,4 +154,4 @@ def _one(terms: Terms) -> str:
 
 def _columns(value: str) -> str:
     parts: Sequence[str] = value.split(",")
-    return ", ".join(f"{name} ({how})" for name, _, how in (part.partition("=") for part in parts))
+    return joined([f"{name} ({how})" for name, _, how in (part.partition("=") for part in parts)])

@@ -20,6 +20,7 @@ __all__ += [
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 _NEXT_TO_NONE = 1e-15
+_LABELS = {"TfIdf": "TF-IDF", "FellegiSunter": "Fellegi-Sunter"}
 
 
 def two_digits(value: float) -> str:
@@ -98,9 +99,19 @@ def range_in_words(rate: float, low: float, high: float) -> str:
     '2.7 to 3.2 in 100'
     >>> range_in_words(1 / 300, 0.000084, 0.0184)         # '1 in 300' has its own
     '0.025 to 5.5 in 300'
+    >>> range_in_words(0.9993, 0.9974, 1.0)               # almost everyone is not everyone
+    '99.7 to 100 in 100'
     """
     out_of = round(1.0 / rate) if _is_one_in(rate) else _out_of(rate if rate > 0.0 else high)
-    return f"{two_digits(low * out_of)} to {two_digits(high * out_of)} in {out_of:,}"
+    return f"{_end(low, out_of)} to {_end(high, out_of)} in {out_of:,}"
+
+
+def _end(value: float, out_of: int) -> str:
+    """Write the end of an interval, with more digits where two would make everyone of almost everyone."""
+    rest = (1.0 - value) * out_of
+    if not almost_all(value) or rest < 1e-4:
+        return two_digits(value * out_of)
+    return f"{out_of - rest:,.{max(-math.floor(math.log10(rest)), 0)}f}"
 
 
 def interval(rate: float, low: float, high: float) -> str:
@@ -129,7 +140,7 @@ def attack_label(name: str) -> str:
     >>> attack_label("WeightedHamming"), attack_label("Hamming"), attack_label("TfIdf")
     ('Weighted Hamming', 'Hamming', 'TF-IDF')
     """
-    return "TF-IDF" if name == "TfIdf" else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return _LABELS.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def joined(parts: Sequence[str]) -> str:

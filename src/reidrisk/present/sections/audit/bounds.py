@@ -96,7 +96,7 @@ def _summary(result: AuditResult, terms: Terms) -> str:
     said = f"At {at} the tightest bound for linking one {terms.record} at a time is {people(bound.value)}"
     said += f" ({terms.spoken(bound.name)})."
     if bound.setting == "matching":
-        said += f" It limits who links all {terms.records} together, and so also who links them one at a time."
+        said += f" It limits an attacker who links all {terms.records} together, and so also one who links them singly."
     if bound.notes:
         said += f" It rests on this: {'; '.join(clause(words.sentence(note, terms)) for note in bound.notes)}."
     if risk is not None:

@@ -80,7 +80,8 @@ def _around(found: Exposure, risk: Risk, terms: Terms) -> tuple[str, str]:
     first, last = found.histogram[0], found.histogram[-1]
     name = f"{attack_label(risk.attack)} {used_at(risk, terms)}"
     if last[2] == 1.0:
-        return f"Everybody carries the risk: {name} found all of them.", ""
+        high = f"with {name}, it is above {100 * last[0]:g} % for all of them"
+        return f"Everybody carries the risk: {f'{name} found all of them' if risk.rate == 1.0 else high}.", ""
     if _found_or_not(found):
         see = f"See who carries the risk: {name} linked {percent(last[2])} of {terms.people} correctly and "
         see += f"{percent(first[2])} not; nobody is in between."

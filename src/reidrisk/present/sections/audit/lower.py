@@ -9,6 +9,7 @@ from reidrisk.mitigations import Tried, WhatIf
 from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
 from reidrisk.present.words import capital, changes, in_words, interval, percent, sentence, two_digits
+from reidrisk.present.words.audit import attacks_named
 
 _NONE = ("no-change-fits", "changes-left-out")  # why no change was tried
 
@@ -41,7 +42,7 @@ def _said_why(notes: tuple[Note, ...]) -> bool:
 
 
 def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
-    """Draw the people found against what is kept; Pareto-optimal changes are filled and named."""
+    """Draw the people found against what is kept, numbered as in the table; Pareto-optimal changes are filled."""
     alt = drawing.altair()
     rows: list[dict[str, Any]] = [
         {
@@ -49,11 +50,11 @@ def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
             "rate": one.risk.rate,
             "change": changes.said(one.change, terms),
             "best": one.pareto,
-            "label": one.change if one.pareto and not narrow else "",
-            "left": _left_of(found, one),
+            "label": f"{place}",
+            "option": f"--change {one.change}",
             "text": f"{in_words(one.risk.rate)}, {percent(one.kept.overall)} kept",
         }
-        for one in _shown(found)
+        for place, one in enumerate(_shown(found), 1)
     ]
     top = max([found.before.rate, *(one.risk.rate for one in _shown(found))]) or 1.0
     ends = alt.Axis(format="%", tickCount=4)
@@ -61,7 +62,8 @@ def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
         x=alt.X("kept:Q", title=f"{terms.items} as they were", scale=alt.Scale(domain=[0, 1]), axis=ends),
         y=alt.Y("rate:Q", title=f"{terms.people} found", scale=alt.Scale(domain=[0, top]), axis=ends),
     )
-    tips = [alt.Tooltip("change:N", title="change"), alt.Tooltip("text:N", title=f"{terms.people} found")]
+    titles = {"change:N": "change", "text:N": f"{terms.people} found", "option:N": "as an option"}
+    tips = [alt.Tooltip(field, title=title) for field, title in titles.items()]
     color = drawing.ATTACKS[0].color
     parts = [
         base.transform_filter(f"datum.best === {shown}")
@@ -69,21 +71,9 @@ def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
         .encode(tooltip=tips)
         for shown, filled in (("true", True), ("false", False))
     ]
-    labels = [
-        base.transform_filter(f"datum.left === {left}")
-        .mark_text(align=align, dx=dx, dy=-6, color=drawing.INK)
-        .encode(text=alt.Text("label:N"))
-        for left, align, dx in (("true", "right", -8), ("false", "left", 8))
-    ]
+    labels = base.mark_text(dy=-12, color=drawing.INK).encode(text=alt.Text("label:N"))
     before = alt.Chart(alt.Data(values=[{"rate": found.before.rate}])).mark_rule(color=drawing.GREY, strokeDash=[4, 4])
-    return drawing.finished(alt.layer(before.encode(y="rate:Q"), *parts, *labels), 330)
-
-
-def _left_of(found: WhatIf, one: Tried) -> bool:
-    """Whether a label stands on the left of its point: every other one, so that neighbours do not overlap."""
-    best = [each.change for each in _shown(found) if each.pareto]
-    even = one.change not in best or best.index(one.change) % 2 == 0
-    return one.kept.overall > 0.7 or (one.kept.overall >= 0.2 and even)
+    return drawing.finished(alt.layer(before.encode(y="rate:Q"), *parts, labels), 330)
 
 
 def _shown(found: WhatIf) -> list[Tried]:
@@ -93,11 +83,11 @@ def _shown(found: WhatIf) -> list[Tried]:
 
 def _table(found: WhatIf, terms: Terms) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
-    for one in _shown(found):
+    for place, one in enumerate(_shown(found), 1):
         gap = one.difference
         fewer = f"{two_digits(100 * gap.difference)} ({two_digits(100 * gap.low)} to {two_digits(100 * gap.high)})"
         about = interval(one.risk.rate, one.risk.low, one.risk.high)
-        name = Cell(capital(changes.said(one.change, terms)), tag="Pareto-optimal" if one.pareto else "")
+        name = Cell(f"{place}. {capital(changes.said(one.change, terms))}", tag="Pareto-optimal" if one.pareto else "")
         unaware = in_words(one.naive.rate) if one.naive.rate < one.risk.rate else ""
         rows.append((name, Cell(in_words(one.risk.rate), small=about), fewer, percent(one.kept.overall), unaware))
     columns = (
@@ -117,8 +107,10 @@ def _table(found: WhatIf, terms: Terms) -> Table:
 def _left_out(found: WhatIf, terms: Terms) -> str:
     if not found.left_out:
         return ""
-    names = ", ".join(found.left_out)
-    return f"For lack of time changes were not tried with {names}, so that more {terms.people} may be found after them."
+    names = attacks_named(found.left_out)
+    return (
+        f"There was no time to try the changes with {names}: more {terms.people} may be found after them than stated."
+    )
 
 
 def _refused(found: WhatIf, terms: Terms) -> str:
