@@ -36,10 +36,10 @@ pytest: $(VENV)/.developer
 docs: $(VENV)/.developer ## Build the documentation into site/
 	$(BIN)/zensical build --clean --strict
 
-bench: $(VENV)/.developer ## Run the benchmarks, smaller (half an hour), beside what a user would use instead; BENCH=--full as told
+bench: $(VENV)/.developer ## Run the benchmarks beside what a user would use instead, scaled down (half an hour); BENCH=--full for the published sizes
 	$(BIN)/python benchmarks $(BENCH)
 
-fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to every reader and command (about a minute)
+fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and feed them to every reader and command (about a minute)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 stress: $(VENV)/.developer java postgres ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
@@ -48,7 +48,7 @@ stress: $(VENV)/.developer java postgres ## Kill, interrupt and starve commands 
 conformance: $(VENV)/.developer $(VENV)/outside/.installed ## Compare with packages that pin other versions, in an environment of their own
 	REIDRISK_OUTSIDE=$(abspath $(VENV))/outside/bin/python $(BIN)/python -m pytest tests/conformance
 
-studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 35 minutes)
+studies: $(VENV)/.studies ## Run the published experiments again, scaled down, into studies-out/ (about 35 minutes)
 	@failed=""; \
 	run() { echo "== $$*"; $(BIN)/reidrisk study run "$$@" --skip-missing --out studies-out || failed="$$failed $$1"; }; \
 	run carey-fig2 --users 500000; \

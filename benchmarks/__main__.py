@@ -1,6 +1,6 @@
 """Run the benchmarks one after the other, each in a process of its own, and say at the end which of them failed.
 
-    python benchmarks                  # smaller than told in the documentation, under half an hour on two cores
+    python benchmarks                  # smaller than in the documentation, under half an hour on two cores
     python benchmarks --full           # as each is by default: hours; what needs a GPU is left out where there is none
     python benchmarks forecast aim     # these alone
 

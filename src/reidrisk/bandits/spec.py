@@ -133,7 +133,9 @@ class TradeoffSpec(Spec):
     n_aux: int | None = Field(default=None, description="Cells the attacker knows; default: 91, or all but 2.")
     alpha: float | None = Field(default=None, description="Cells that differ by less agree; default: 0.001, or finer.")
     weights: str = Field(default=WEIGHTS[0], description="'inverse entropy' (as published), 'uniform' or 'entropy'.")
-    rewards: Literal["hard", "easy"] = Field(default="hard", description="'hard' say little of the state, 'easy' much.")
+    rewards: Literal["hard", "easy"] = Field(
+        default="hard", description="'hard' reveal little of the state, 'easy' much."
+    )
     runs: Count = Field(default=500, description="Runs of the recommender for each choice.")
     steps: Count = Field(default=2500, description="Recommendations per run.")
     releases: int = Field(default=5, description="Draws of the noise for each choice.")

@@ -14,7 +14,7 @@ from reidrisk.cli.gate import gate
 
 app = typer.Typer(
     name="reidrisk",
-    help="How likely can the people behind two tables of records be re-identified, and what would lower it?",
+    help="How likely is it that the people behind your records can be re-identified, and what would lower it?",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

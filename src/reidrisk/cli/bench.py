@@ -17,7 +17,7 @@ def bench(
     context: typer.Context,
     data: Path | None = option(None, "Manifest of data sets (TOML); default: the published population."),
     only: list[str] | None = option(None, "Data set of the manifest to use; repeatable; default: all."),
-    attack: list[str] | None = option(None, "Attack to run; repeatable; default: all that need records alone."),
+    attack: list[str] | None = option(None, "Attack to run; repeatable; default: all that need nothing but records."),
     setting: list[str] | None = option(None, "Such as halves, later, knows-4, apart; repeatable; default: all."),
     users: int = option(2_000, "Most people to draw from a data set."),
     queries: int = option(500, "Most records to identify per setting, the same for all attacks."),

@@ -30,7 +30,7 @@ def measure(
     epsilon: float = option(..., "Privacy budget: probabilities change by a factor of e to this."),
     delta: float = option(..., "Privacy budget: added to any probability, far below 1 / users."),
     out: Path = option(..., "Folder for the statistics and their privacy statement."),
-    replace: bool = option(False, "Replace statistics in the folder; the budget is spent once more.", "--replace"),
+    replace: bool = option(False, "Replace statistics in the folder; this spends the budget again.", "--replace"),
     as_json: Json = False,
     **options: Any,
 ) -> None:

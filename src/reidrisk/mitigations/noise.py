@@ -1,4 +1,4 @@
-"""Chance: put random items in the place of some, or keep only some of them."""
+"""Chance: replace some items with random ones, or keep only some of them."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -17,7 +17,7 @@ _STEPS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0
 @register(kinds=(Traces, Bags), strengths=(0.1, 0.3, 0.6))
 @dataclass(frozen=True)
 class RandomItem(Mitigation):
-    """Put an item drawn uniformly from the vocabulary in the place of each observation with probability ``p``.
+    """Replace each observation, with probability ``p``, with an item drawn uniformly from the vocabulary.
 
     A record of one token drawn uniformly from N, known to an attacker who holds it unchanged, keeps it with probability
     1 - p + p / N. The attacker knows p.

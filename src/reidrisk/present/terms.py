@@ -48,9 +48,14 @@ class Terms:
     whole: int = 0  # the number of items that stands for records as long as they are; 0 where there is none
 
     @property
+    def kind(self) -> str:
+        """What there are different ones of: a product, where items are purchases."""
+        return self.thing or self.item
+
+    @property
     def things(self) -> str:
-        """What there are different ones of: products, where items are purchases."""
-        return plural(self.thing or self.item)
+        """More than one kind."""
+        return plural(self.kind)
 
     @property
     def people(self) -> str:

@@ -114,10 +114,10 @@ def test_what_gives_people_away_names_parts_that_say_the_same():
     ("change", "said"),
     [
         ("suppress-rare:20", "leaving out products that fewer than 20 customers hold"),
-        ("random-item:0.1", "putting a random product in the place of 10 % of them"),
+        ("random-item:0.1", "replacing 10 % of the purchases with a random product"),
         ("shorten:5", "releasing at most 5 purchases of each customer"),
         ("coarsen:every=2", "showing one purchase for every 2 weeks"),
-        ("coarsen:parents=7", "putting the 7 parents of a taxonomy in the place of products"),
+        ("coarsen:parents=7", "replacing products with the 7 parents of a taxonomy"),
         ("drop-people:0.05", "leaving out the 5 % of customers most exposed"),
         ("drop-columns:age,sex", "leaving out age and sex"),
         ("generalise:age=10", "merging values of age (10)"),
@@ -146,6 +146,6 @@ def test_a_change_that_only_confuses_is_named():
     change = mitigations.Coarsen({label: label.partition("-")[2] for label in labels})
     found = mitigations.tried(Case(*sides, Truth(np.arange(n), "rows")), [change], attacks=[attacks.TfIdf()])
     assert changes.confuses(found, SHOP).startswith(
-        "This helps mainly against an attacker who does not know of it: putting"
+        "This helps mainly against an attacker who does not know of it: replacing"
     )
     assert changes.advice(found, SHOP).startswith("No change that was tried lowers the risk measurably")

@@ -34,8 +34,8 @@ class Affinity(ScoredAttack[Counted]):
     """
 
     description = (
-        "Learns from the targets which items go together, and links to the one whose items go best with the query's: "
-        "the two need not share any. It knows nothing of the system (embeddings of items)."
+        "Learns from the targets which items go together, and links to the one whose items go best with those of the "
+        "query: the two need not share any. It knows nothing of the system (embeddings of items)."
     )
 
     @classmethod

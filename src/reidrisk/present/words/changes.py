@@ -16,7 +16,7 @@ _SAID: dict[str, Callable[[str, Terms], str]] = {
     "rotate": lambda value, terms: f"giving every {terms.person} a new pseudonym after {_many(value, terms)}",
     "suppress-rare": lambda value, terms: f"leaving out {terms.things} that fewer than {value} {terms.people} hold",
     "random-item": lambda value, terms: (
-        f"putting a random {_one(terms)} in the place of {percent(float(value))} of them"
+        f"replacing {percent(float(value))} of the {terms.items} with a random {terms.kind}"
     ),
     "draw": lambda value, terms: f"keeping {percent(float(value))} of the {terms.items}, drawn at random",
     "drop-people": lambda value, terms: f"leaving out the {percent(float(value))} of {terms.people} most exposed",
@@ -51,7 +51,7 @@ def _one_change(change: str, terms: Terms) -> str:
     if name == "coarsen" and equals:
         if field == "every":
             return f"showing one {terms.item} for every {terms.many('period', int(number))}"
-        return f"putting the {number} parents of a taxonomy in the place of {terms.things}"
+        return f"replacing {terms.things} with the {number} parents of a taxonomy"
     if name == "coarsen":
         return f"keeping the {int(value):,} most common {terms.things} and calling the rest ‘other’"
     if name == "system":
@@ -63,7 +63,7 @@ def _system(part: str, terms: Terms) -> str:
     field, equals, number = part.partition("=")
     if equals and field == "top_k":
         return f"letting the system hold {terms.many('item', int(number))} of each {terms.person}"
-    return f"letting the system show a random {_one(terms)} in {percent(float(number or part))} of all answers"
+    return f"letting the system show a random {terms.kind} in {percent(float(number or part))} of all answers"
 
 
 def advice(found: WhatIf, terms: Terms) -> str:
@@ -146,10 +146,6 @@ def _before(found: WhatIf) -> str:
 
 def _many(value: str, terms: Terms) -> str:
     return terms.many("period", int(value))
-
-
-def _one(terms: Terms) -> str:
-    return terms.thing or terms.item
 
 
 def _columns(value: str) -> str:

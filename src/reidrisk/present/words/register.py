@@ -102,7 +102,13 @@ def say(sentences: Mapping[str, str | Sequence[str]]) -> None:
 def filled(text: str, values: Mapping[str, Any], terms: Terms) -> str:
     """Fill in a sentence with values, and with the words of the reader's own data."""
     words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
-    words |= {"person": terms.person, "people": terms.people, "things": terms.things, "check": CHECK}
+    words |= {
+        "person": terms.person,
+        "people": terms.people,
+        "kind": terms.kind,
+        "things": terms.things,
+        "check": CHECK,
+    }
     return _Filled(values, terms).vformat(text, (), words | dict(values))
 
 

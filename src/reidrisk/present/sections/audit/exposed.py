@@ -164,12 +164,12 @@ def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:
         return f"all others, by {_trait_name(group.trait, terms)}"
     if group.trait == "rarest-holders":
         if group.level == "1":
-            return f"{a(terms.item)} that no other of these {terms.people} has"
-        return f"rarest {terms.item} held by {ranged(group.level, terms.person)}"
+            return f"{a(terms.kind)} that no other of these {terms.people} has"
+        return f"rarest {terms.kind} held by {ranged(group.level, terms.person)}"
     if group.trait == "holds-item":
         return f"with {shortened(group.level)} among their {terms.items}"
     if group.trait == "rarest-item":
-        return f"rarest {terms.item} seen {_RARITY.get(group.level, group.level)}"
+        return f"rarest {terms.kind} seen {_RARITY.get(group.level, group.level)}"
     if group.trait == "periods-observed" and terms.axis == "epochs":
         return f"seen in {ranged(group.level)} of {terms.many('period', n_epochs)}"
     if group.trait == "periods-observed":
