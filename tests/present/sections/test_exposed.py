@@ -19,7 +19,7 @@ SHOP = Terms(person="customer", item="purchase", period="week", thing="product")
         ("items-held", "4-9", "4 to 9 purchases"),
         ("items-held", "1200-", "1,200 purchases or more"),
         ("visits-seen", "2-3", "2 to 3 visits"),
-        ("rarest-holders", "1", "A purchase that no other of these customers has"),
+        ("rarest-holders", "1", "A product that no other of these customers has"),
         ("rarest-holders", "2-9", "Rarest product held by 2 to 9 customers"),
         ("holds-item", "Harbor / Marina", "With “Harbor / Marina” among their purchases"),
         ("periods-observed", "13-40", "Seen in 13 to 40 of 8 weeks"),
