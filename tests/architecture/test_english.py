@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 TEXTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "Makefile",
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "src").rglob("*.py"),
     *(ROOT / "src").rglob("*.toml"),
@@ -26,6 +27,8 @@ PHRASES = {
     "is beyond doubt": "is significant after Bonferroni",
     "not beaten in both": "Pareto-optimal",
     "A no is the first sentence": "a failure is said first",
+    "(as|is) told (in|below|above)": "described",
+    "(bits|bytes|browser|column|number|row) an? (cell|epoch|person|query|record|slot|token|user|week)": "… per user",
 }
 
 

@@ -52,7 +52,9 @@ class Scoreboard(ScoredAttack[Cells | Vectors]):
         m = self._known.n_cells
         weights = np.ones(m) if self.weights is None else self.weights
         if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise DataError(f"weights must be {m} finite numbers of at least 0, one a cell, not shape {weights.shape}")
+            raise DataError(
+                f"weights must be {m} finite numbers of at least 0, one per cell, not shape {weights.shape}"
+            )
         self.weights_ = score_grid(weights)
         return self
 

@@ -293,7 +293,7 @@ def _joint(known: Any, weights: Any) -> Floats:
         matrix, n = known.matrix, known.n_users
         w = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
         if w.shape != (n,) or not (w >= 0).all() or abs(w.sum() - 1.0) > _SUM:
-            raise DataError(f"weights must be {n:,} numbers of at least 0 that add up to 1, one a user")
+            raise DataError(f"weights must be {n:,} numbers of at least 0 that add up to 1, one per user")
         scaled = matrix * w[:, None] if isinstance(matrix, np.ndarray) else matrix.multiply(w[:, None]).tocsr()
         product = matrix.T @ scaled
         return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())

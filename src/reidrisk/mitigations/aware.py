@@ -26,7 +26,7 @@ class Blurred(NaiveBayes):
 
     description = (
         "Takes the events of a record for draws from those of one target or, with a known probability, from all items "
-        "alike, and links to the target that makes them most likely (naive Bayes, told of the noise)."
+        "alike, and links to the target that makes them most likely (naive Bayes with known noise)."
     )
 
     def __init__(self, noise: float, smoothing: float | None = None) -> None:

@@ -47,7 +47,7 @@ def has_lattice(index: Index | GpuIndex) -> bool:
 
 
 class GpuIndex:
-    """The targets, (n, r) tokens in ``[0, n_tokens)``, -1 = missing, on a device: one contiguous column an epoch."""
+    """The targets, (n, r) tokens in ``[0, n_tokens)``, -1 = missing, on a device: one contiguous column per epoch."""
 
     def __init__(self, tokens: Tokens, n_tokens: int, device: str = "cuda") -> None:
         self._torch = require("torch", "neural", "search on a GPU")

@@ -1,4 +1,4 @@
-"""A hash table of token groups, for kernels: one group of equal tokens a slot, with its size and lowest row.
+"""A hash table of token groups, for kernels: one group of equal tokens per slot, with its size and lowest row.
 
 Keys of up to 64 bits are exact: tokens as digits of a number. Longer ones are hashed to 64 bits, and equal hashes
 are verified on the tokens themselves. A slot is two words, key and (lowest row << 32 | size), side by side, so that

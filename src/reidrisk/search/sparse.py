@@ -26,7 +26,7 @@ _LARGEST = 2.0**62
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Records as rows of whole numbers: ``rows`` is a ``scipy.sparse.csr_array``, a row a record.
+    """Records as rows of whole numbers: ``rows`` is a ``scipy.sparse.csr_array``, a row per record.
 
     >>> from scipy import sparse
     >>> len(SparseRows(sparse.csr_array([[0, 2], [1, 0], [0, 0]])).take(np.array([2, 0])))

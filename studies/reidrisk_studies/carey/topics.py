@@ -243,7 +243,7 @@ def single_epoch(users: int, seed: int, progress: Progress) -> StudyResult:
     about = {
         "two sites": (found.mutual, "what site 1 saw is known, epochs independent"),
         "top sets known": (found.about_set, "top sets are known, epochs independent given them"),
-        "two sites, published": (MUTUAL_OF_EIGHT, "bits an epoch as printed for eight epochs"),
+        "two sites, published": (MUTUAL_OF_EIGHT, "bits per epoch as printed for eight epochs"),
     }
     bits: list[Row] = [
         {"quantity": name, "epochs": 1, "value": value, "unit": "bits", "note": "one epoch, closed form"}

@@ -322,7 +322,7 @@ BAD = {
     "client short": (
         [make_example({"user_id": [b"a"], "epoch_0_tokens": [1], "client_1_tokens": [1, 2], "client_2_tokens": [1]})],
         DataError,
-        "feature 'client_1_tokens' must hold 1 tokens, one an epoch",
+        "feature 'client_1_tokens' must hold 1 tokens, one per epoch",
     ),
 }
 

@@ -33,7 +33,7 @@ def inclusion_probabilities(popularity: ArrayLike, k: int) -> Floats:
     """
     given = np.asarray(popularity, dtype=np.float64)
     if given.ndim != 1 or not given.size:
-        raise DataError(f"popularity must be one number a token, but has shape {given.shape}")
+        raise DataError(f"popularity must be one number per token, but has shape {given.shape}")
     whole_up_to("top_k", k, given.size, limit=f"{given.size} tokens")
     wrong = np.flatnonzero(~((given >= 0.0) & (given <= 1.0)))
     if wrong.size:

@@ -92,7 +92,7 @@ def record_block(
     outside = listed & ((columns.integers < 0) | (columns.integers > np.iinfo(np.int32).max))
     refuse(used, outside.any(axis=2)[:, used], "holds a topic id that is negative or beyond 31 bits")
     n_epochs = shape.n_epochs = shape.n_epochs or len(shape.topics) or int(counts[0, shape.clients[0]])
-    refuse(shape.clients, counts[:, shape.clients] != n_epochs, f"must hold {n_epochs} tokens, one an epoch")
+    refuse(shape.clients, counts[:, shape.clients] != n_epochs, f"must hold {n_epochs} tokens, one per epoch")
     if shape.weights:
         refuse(shape.weights, counts[:, shape.weights] != counts[:, shape.topics], "must hold one weight a topic")
         bad = (np.isnan(columns.floats) & listed).any(axis=2)

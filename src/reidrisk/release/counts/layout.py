@@ -44,7 +44,7 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     folder, n = Path(folder), statistics.n_tokens
     numbers = list(range(n)) if ids is None else [int(number) for number in ids]
     if len(numbers) != n or len(set(numbers)) != n:
-        raise OptionError(f"ids must be {n} different numbers, one a token, not {len(numbers)}")
+        raise OptionError(f"ids must be {n} different numbers, one per token, not {len(numbers)}")
     words = statistics.vocabulary
     labels = [str(token) for token in range(n)] if words is None else list(words.labels)
     taxonomy = [{"topic_id": i, "topic_label": label} for i, label in zip(numbers, labels, strict=True)]

@@ -26,7 +26,7 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
         raise OptionError("the model has no privacy statement, so it is not written")
     keys = [str(number) for number in (range(model.n_tokens) if ids is None else ids)]
     if len(set(keys)) != model.n_tokens:
-        raise OptionError(f"ids must be {model.n_tokens} different numbers, one a token, not {len(keys)}")
+        raise OptionError(f"ids must be {model.n_tokens} different numbers, one per token, not {len(keys)}")
     labels = None if model.vocabulary is None else dict(zip(keys, model.vocabulary.labels, strict=True))
     fit = None if model.report is None else model.report.to_dict()
     beside = {"privacy": model.statement.to_dict(), "labels": labels, "fit": fit}

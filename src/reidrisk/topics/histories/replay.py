@@ -1,4 +1,4 @@
-"""From browsing histories to top sets: classify hosts, count topics an epoch, keep the k most visited, pad."""
+"""From browsing histories to top sets: classify hosts, count topics per epoch, keep the k most visited, pad."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
