@@ -15,8 +15,9 @@ from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable, register
 from reidrisk.attacks.rehearsed.adapted import RealLinks
-from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outlook
-from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
+from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, lifted, outlook
+from reidrisk.attacks.rehearsed.hours import Hours, learnt_hours
+from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
@@ -57,6 +58,7 @@ class _Learnt:
     practice: Practice | None = None
     cutting: Cutting | None = None
     estimate: Estimate | None = None
+    hours: Hours | None = None
 
 
 @register(kinds=(Bags, Traces), cost=_cost, default=True, whole=True)
@@ -217,7 +219,11 @@ class Rehearsed(ScoredAttack[Counted]):
         real = RealLinks(panel, queries, self.seed)
         if cutting.way != "held":
             weights = real.adapted(practice)
-        return _Learnt(panel, real.scaled(weights, estimate.rate), practice, cutting, estimate)
+        weights = real.scaled(weights, estimate.rate)
+        hours = learnt_hours(panel, weights, targets, queries)
+        if hours is not None:
+            estimate = lifted(estimate, hours.lift, len(queries))
+        return _Learnt(panel, weights, practice, cutting, estimate, hours)
 
     def _alone(self, queries: Bags) -> _Learnt:
         """Return the panel's first attack alone, where there is too little to practise on."""
@@ -253,9 +259,13 @@ class Rehearsed(ScoredAttack[Counted]):
 
     def _question(self, queries: Bags) -> Posed:
         """Return the question of each query by itself."""
-        panel = self._seen.panel
-        known: Side = panel.known if self._within is None else panel.known.take(self._within)
-        return Posed(WeighedPanel(panel.scorers, panel.typical, self._seen.weights), known, panel.asked(queries))
+        panel, hours = self._seen.panel, self._seen.hours
+        known, asked = panel.known, panel.asked(queries)
+        if hours is not None:
+            known, asked = hours.known(known), hours.asked(asked, queries)
+        if self._within is not None:
+            known = known.take(self._within)
+        return Posed(WeighedPanel(panel.scorers, panel.typical, self._seen.weights), known, asked)
 
 
 def _as_bags(records: Counted, who: str) -> Bags:

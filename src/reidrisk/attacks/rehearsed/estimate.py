@@ -27,6 +27,8 @@ _CHANCE = 1.645  # standard errors of what is due to chance: nine in ten
 _SAME = 0.97  # records as long as this share of real ones need no correction
 _DOUBT = 1.0 / 3.0  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
+_ADDED = 0.25  # share of what is added to a rehearsed rate that is in doubt
+_LEAST, _MOST = 1e-3, 1.0 - 1e-3
 _BLIND = 1.0  # in logits: where records are too short to be cut again
 
 
@@ -89,6 +91,23 @@ def outlook(
 def as_far_as_seen(estimate: Estimate, cutting: Cutting) -> Estimate:
     """Return the estimate; where queries are not seen to share more than strangers do, nobody may be found."""
     return estimate if cutting.shared or cutting.way == "apart" else replace(estimate, low=0.0)
+
+
+def lifted(estimate: Estimate, lift: float, n: int) -> Estimate:
+    """Return the estimate for ``n`` links that are better than rehearsed ones by these logits; a part is in doubt."""
+    parts = zip((estimate.rate, estimate.low, estimate.high), (1.0, 1.0 - _ADDED, 1.0 + _ADDED), strict=True)
+    rate, low, high = (x if x in (0.0, 1.0) else _rate(logit(x) + part * lift) for x, part in parts)
+    return replace(estimate, rate=rate, low=math.floor(low * n) / n, high=min(math.ceil(high * n) + 1, n) / n)
+
+
+def logit(rate: float) -> float:
+    """Return log(rate / (1 - rate)), of rates that are neither 0 nor 1."""
+    inside = min(max(rate, _LEAST), _MOST)
+    return math.log(inside / (1.0 - inside))
+
+
+def _rate(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-logit))
 
 
 def _estimate(middle: float, error: float, practice: Practice, shorter: float, n: int) -> Estimate:

@@ -33,7 +33,8 @@ class Side:
     ``mean`` and ``spread`` (n, k) are of raw scores for queries, and of standard scores for targets. Where all queries
     were weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`), targets know how much they are
     ``taken``, and their ``place`` among all, and queries what is given ``back`` to them of the ``near`` ones, and
-    whether they were ``met`` then.
+    whether they were ``met`` then. Where hours of the day count (:mod:`reidrisk.attacks.rehearsed.hours`), ``hours``
+    (n, 24) are those of queries, and what each adds to the score of targets.
     """
 
     parts: tuple[Any, ...]
@@ -44,6 +45,7 @@ class Side:
     near: Ints | None = None
     back: Floats | None = None
     met: npt.NDArray[np.bool_] | None = None
+    hours: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -56,7 +58,7 @@ class Side:
         return Side(tuple(p.take(rows) for p in self.parts), *self._numbers(rows))
 
     def _numbers(self, rows: Any) -> tuple[Any, ...]:
-        each = (self.mean, self.spread, self.taken, self.place, self.near, self.back, self.met)
+        each = (self.mean, self.spread, self.taken, self.place, self.near, self.back, self.met, self.hours)
         return tuple(None if one is None else one[rows] for one in each)
 
 

@@ -47,6 +47,8 @@ class WeighedPanel(ByBlocks):
             if mine.any():
                 raw = np.asarray(scorer.scores(targets.parts[k], queries.parts[k]), dtype=np.float64)
                 total = total + self._read(raw, k, targets.mean[:, k], targets.spread[:, k], queries)
+        if targets.hours is not None and queries.hours is not None:
+            total = total + queries.hours @ targets.hours.T
         if targets.taken is not None and targets.place is not None and queries.near is not None:
             assert queries.back is not None
             assert queries.met is not None
@@ -64,6 +66,8 @@ class WeighedPanel(ByBlocks):
                 # As a column: the same operations in the same order as for all pairs.
                 mean, spread = targets.mean[rows, k][:, None], targets.spread[rows, k][:, None]
                 total = total + self._read(raw[:, None], k, mean, spread, queries)[:, 0]
+        if targets.hours is not None and queries.hours is not None:
+            total = total + (queries.hours * targets.hours[rows]).sum(axis=1)
         if targets.taken is not None and targets.place is not None and queries.near is not None:
             assert queries.back is not None
             assert queries.met is not None

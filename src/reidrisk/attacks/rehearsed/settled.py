@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.rehearsed.estimate import Estimate
+from reidrisk.attacks.rehearsed.estimate import Estimate, lifted, logit
 from reidrisk.attacks.rehearsed.nearest import largest
 from reidrisk.attacks.rehearsed.panel import Side, fingerprints
 from reidrisk.base.arrays import Floats, Ints
@@ -36,9 +36,7 @@ _NEAR, _ROUNDS, _OLD = (
     30,
     0.5,
 )  # claims of a query that count, rounds of messages, and how much of the old ones stays
-_DOUBT = 0.25  # share of what settling adds to an estimate that is in doubt
 _SURE = 0.5  # probability of links that tell whether two queries may be of one person
-_LEAST, _MOST = 1e-3, 1.0 - 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +65,7 @@ class Settled:
 
     def lifted(self, estimate: Estimate) -> Estimate:
         """Return the estimate for links that were settled; a part of the difference is in doubt."""
-        parts = zip((estimate.rate, estimate.low, estimate.high), (1.0, 1.0 - _DOUBT, 1.0 + _DOUBT), strict=True)
-        rate, low, high = (x if x in (0.0, 1.0) else _rate(_logit(x) + part * self.lift) for x, part in parts)
-        m = len(self.keys)
-        return replace(estimate, rate=rate, low=math.floor(low * m) / m, high=min(math.ceil(high * m) + 1, m) / m)
+        return lifted(estimate, self.lift, len(self.keys))
 
 
 @dataclass(frozen=True)
@@ -157,13 +152,4 @@ def _lift(weights: Floats, message: Floats, rest: Floats) -> float:
     chance = wanted / (wanted.sum(axis=1) + rest)[:, None]
     best = weights >= weights.max(axis=1, keepdims=True)
     before = float(((chance * best).sum(axis=1) / best.sum(axis=1)).mean())
-    return _logit(float(chance.max(axis=1).mean())) - _logit(before)
-
-
-def _logit(rate: float) -> float:
-    inside = min(max(rate, _LEAST), _MOST)
-    return math.log(inside / (1.0 - inside))
-
-
-def _rate(logit: float) -> float:
-    return 1.0 / (1.0 + math.exp(-logit))
+    return logit(float(chance.max(axis=1).mean())) - logit(before)

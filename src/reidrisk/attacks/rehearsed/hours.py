@@ -1,0 +1,107 @@
+"""What hours of the day add: at which hours two records were there, weighed as links that are sure teach.
+
+Records that are cut know no hours, so no rehearsal tells what they are worth. Sure links do, without truth. A query is
+there in hour h with probability b g_h / g + (1 - b) p_h, where g_h of the g hours in which its target was there are
+such hours of the day, and p is anybody's; given the person, hours are taken to be independent of items, up to a power
+k. Two sides that hold parts of the same visits share most of their hours, other visits of the same person few: b and k
+are those under which the targets of sure links are told best from others with about as many hours. Long records are
+found more surely, and would make it seem that many hours speak for a target. Where both sides are not of one time zone,
+links do not share their hours, and none count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reidrisk.attacks.rehearsed.estimate import logit
+from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
+from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel, clearly_above
+from reidrisk.attacks.rivals.clock import Clock
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.records import Bags
+from reidrisk.records.calendar import HOURS
+
+_ASKED, _FEWEST = 800, 30  # real queries that are looked at, and sure links from which something is learnt
+_SURE = 0.5  # probability of a link that teaches
+_LIKE = 100  # targets with about as many hours, with which that of a link is compared
+_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
+_POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
+_CLEAR = 3.0  # standard errors by which hours must tell
+
+
+@dataclass(frozen=True, eq=False)
+class Hours:
+    """What each hour of a query adds to the score of each target, (n, 24), and by how many logits more are found."""
+
+    added: Floats
+    lift: float = 0.0
+
+    def known(self, targets: Side) -> Side:
+        """Return the targets with what hours add."""
+        return replace(targets, hours=self.added)
+
+    def asked(self, queries: Side, records: Bags) -> Side:
+        """Return the queries with their hours; where these are not known, nothing is added."""
+        return replace(queries, hours=None if records.clock is None else _there(records))
+
+
+def learnt_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) -> Hours | None:
+    """Return what hours add, or None: not known, no sure links to learn from, or they tell nothing clearly."""
+    if not Clock.applies(targets, queries) or len(targets) < 2 * _LIKE:
+        return None
+    some = queries.take(reference(queries, affordable(len(targets), _ASKED)))
+    scorer, asked = WeighedPanel(panel.scorers, panel.typical, weights), panel.asked(some)
+    best, sure = _linked(scorer, panel.known, asked)
+    rows = np.flatnonzero(sure > _SURE)
+    if len(rows) < _FEWEST:
+        return None
+    added = _added(_there(targets), _there(some)[rows], best[rows], sure[rows])
+    if added is None:
+        return None
+    hours = Hours(added)
+    _, after = _linked(scorer, hours.known(panel.known), hours.asked(asked, some))
+    return replace(hours, lift=logit(float(after.mean())) - logit(float(sure.mean())))
+
+
+def _added(known: Floats, asked: Floats, own: Ints, sure: Floats) -> Floats | None:
+    """Return what hours add to scores, as the targets ``own`` of some queries tell; None if that is not clear."""
+    popular = (known > 0).sum(axis=0) + 0.5
+    ratio = known / np.maximum(known.sum(axis=1, keepdims=True), 1.0) * (popular.sum() / popular)
+    like = _alike(known.sum(axis=1), own)
+    found = []
+    for share in _SHARES:
+        logs = np.where(known.any(axis=1, keepdims=True), np.log1p(share * (ratio - 1.0)), 0.0)
+        others, mine = np.einsum("qh,qth->qt", asked, logs[like]), (asked * logs[own]).sum(axis=1)
+        for power in _POWERS:
+            top = power * others.max(axis=1)
+            gain = power * mine - top - np.log(np.exp(power * others - top[:, None]).mean(axis=1))
+            found.append((gain * sure / sure.mean(), power * logs))
+    gain, best = max(found, key=lambda one: float(one[0].mean()))
+    # Sums of whole numbers of steps are the same in whatever order they are taken.
+    return np.rint(best * GRID) / GRID if clearly_above(gain, _CLEAR) else None
+
+
+def _alike(sizes: Floats, own: Ints) -> Ints:
+    """Return the target rows with about as many hours as each of these has, it among them."""
+    order = np.argsort(sizes, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    first = np.clip(place[own] - _LIKE // 2, 0, len(order) - _LIKE)
+    return np.asarray(order[first[:, None] + np.arange(_LIKE)])
+
+
+def _linked(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Ints, Floats]:
+    """Return the best target of each query, and its probability."""
+    best, sure = np.empty(len(asked), dtype=np.int64), np.empty(len(asked))
+    for part, scores in scorer._blocks(known, asked):
+        best[part] = scores.argmax(axis=1)
+        below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
+        sure[part] = 1.0 / np.exp(below).sum(axis=1)
+    return best, sure
+
+
+def _there(records: Bags) -> Floats:
+    """Return on how many days each record is there in each hour of the day."""
+    return np.asarray(records.clock[:, -HOURS:].toarray(), dtype=np.float64)
