@@ -6,7 +6,8 @@ such hours of the day, and p is anybody's; given the person, hours are taken to 
 k. Two sides that hold parts of the same visits share most of their hours, other visits of the same person few: b and k
 are those under which the targets of sure links are told best from others with about as many hours. Long records are
 found more surely, and would make it seem that many hours speak for a target. Where both sides are not of one time zone,
-links do not share their hours, and none count.
+links do not share their hours, and none count. A link that is wrong seldom shares hours, and so makes
+them count less.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.calendar import HOURS
 
-_ASKED, _FEWEST = 800, 30  # real queries that are looked at, and sure links from which something is learnt
-_SURE = 0.5  # probability of a link that teaches
+_ASKED, _FEWEST = 800, 100  # real queries that are looked at, and the links that teach, at least
+_SURE = 0.5  # probability of a link that teaches; those that come closest, where there are few
 _LIKE = 100  # targets with about as many hours, with which that of a link is compared
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
 _POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
@@ -48,15 +49,13 @@ class Hours:
 
 
 def learnt_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) -> Hours | None:
-    """Return what hours add, or None: not known, no sure links to learn from, or they tell nothing clearly."""
+    """Return what hours add, or None: they are not known, the table is small, or they tell nothing clearly."""
     if not Clock.applies(targets, queries) or len(targets) < 2 * _LIKE:
         return None
     some = queries.take(reference(queries, affordable(len(targets), _ASKED)))
     scorer, asked = WeighedPanel(panel.scorers, panel.typical, weights), panel.asked(some)
     best, sure = _linked(scorer, panel.known, asked)
-    rows = np.flatnonzero(sure > _SURE)
-    if len(rows) < _FEWEST:
-        return None
+    rows = np.argsort(-sure, kind="stable")[: max(int((sure > _SURE).sum()), _FEWEST)]
     added = _added(_there(targets), _there(some)[rows], best[rows], sure[rows])
     if added is None:
         return None
