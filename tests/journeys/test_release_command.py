@@ -274,7 +274,7 @@ BUDGET = ("--epsilon", 1, "--delta", 1e-6)
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 0), "delta must lie"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--seed", 3), "--simulation"),
         ("user,epoch_0_0,epoch_1_0\na,0,7\n", BUDGET, "outside the vocabulary"),
-        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--budget", "mine"), "'joint' or 'split'"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--budget", "mine"), "one of joint, split"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--epochs", 5), "epochs"),
     ],
 )

@@ -199,7 +199,7 @@ def test_other_refusals():
     for every in ("year", 0, -1, np.nan, True, None):
         with pytest.raises(OptionError, match="a period is a day, a week, a month or a number"):
             events.traces(every)
-    with pytest.raises(OptionError, match="one of first, last, most is picked, not 'best'"):
+    with pytest.raises(OptionError, match="pick must be one of first, last, most, not 'best'"):
         events.traces(1, "best")
     with pytest.raises(DataError, match="have no time"):
         Events(log, user="u", items="i").traces("week")

@@ -208,7 +208,7 @@ def test_several_draws_are_several_queries_of_one_person_and_the_interval_counts
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        (Bags([[1, 2]]), {"which": "last"}, "which facts are known is one of random, first, rarest, not 'last'"),
+        (Bags([[1, 2]]), {"which": "last"}, "which must be one of random, first, rarest, not 'last'"),
         (Bags([[1, 2]]), {"which": "first"}, "these Bags have no time, so no fact is the first"),
         (Events({"u": [1], "i": [1]}, user="u", items="i"), {"which": "first"}, "these Events have no time"),
         (Bags([[1, 2]]), {"draws": 2, "which": "rarest"}, "2 draws of the rarest facts would be alike"),

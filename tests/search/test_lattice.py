@@ -96,7 +96,7 @@ def test_the_plan_follows_the_work():
 def test_an_unknown_method_is_refused():
     index = Index(np.zeros((2, 1), dtype=np.int64), 2)
     weights = Weights(np.ones((1, 2), dtype=np.int64), np.zeros((1, 2), dtype=np.int64))
-    with pytest.raises(OptionError, match="auto, lattice or scan"):
+    with pytest.raises(OptionError, match="one of auto, lattice, scan"):
         best(index, np.zeros((1, 1), dtype=np.int64), weights, "magic")
 
 
@@ -125,7 +125,7 @@ print(peak() - before, choose(Index(targets, 400), len(queries)).memory)
 
 def test_a_device_that_does_not_exist_is_refused():
     index = Index(np.zeros((2, 1), dtype=np.int64), 2)
-    with pytest.raises(OptionError, match="auto, cpu or cuda"):
+    with pytest.raises(OptionError, match="one of auto, cpu, cuda"):
         choose(index, 1, device="abacus")
     if not gpu.available():
         with pytest.raises(OptionError, match="there is no GPU here"):

@@ -116,7 +116,7 @@ def test_what_is_no_column_of_text_is_refused(classifier):
     for wrong in ("rain.com", [1, 2], 7):
         with pytest.raises(DataError, match="hosts"):
             classifier.classify(wrong)
-    with pytest.raises(OptionError, match="'refuse' or 'count'"):
+    with pytest.raises(OptionError, match="one of refuse, count"):
         classifier.classify([], invalid="drop")
 
 

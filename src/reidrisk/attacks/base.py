@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, DataError, Floats, Ints, Note, OptionError, Signed
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, Note, OptionError, Signed, slices
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.answer import UNIT, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
@@ -263,9 +263,7 @@ class Narrowed(Wrapping[Records]):
         """Link every query to the best of the rows, ties counted among them."""
         asked: Any = gathered(queries)
         target, score, n_ties = (np.zeros(len(asked), dtype=np.int64) for _ in range(3))
-        size = max(1, _SCORES // len(self.rows))
-        for start in range(0, len(asked), size):
-            part = slice(start, start + size)
+        for part in slices(len(asked), _SCORES // len(self.rows)):
             found, scores = self.candidates(asked.take(part), len(self.rows), engine=engine)
             target[part], score[part] = found[:, 0], scores[:, 0]
             n_ties[part] = (scores == scores[:, :1]).sum(axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, each, njit
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, each, njit, slices
 from reidrisk.records import Cells, Vectors
 from reidrisk.search import GRID, ByBlocks, to_grid
 
@@ -116,8 +116,8 @@ def agreement(
     nothing. ``weights`` (m,) are on the score grid.
     """
     out = np.zeros((len(cells), len(targets)), dtype=np.int64)
-    parts = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
-    each(lambda part: _agree(targets, cells[part], values[part], weights, alpha, out[part]), parts, threads)
+    work = slices(len(cells), _SHARD)
+    each(lambda part: _agree(targets, cells[part], values[part], weights, alpha, out[part]), work, threads)
     return out
 
 

@@ -17,7 +17,7 @@ from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, 
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.spec import TradeoffSpec
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
-from reidrisk.base import DataError, Floats, Note, OptionError, Progress, Result, Risk, Spoken, fresh_seed, silent
+from reidrisk.base import DataError, Floats, Note, Progress, Result, Risk, Spoken, fresh_seed, one_of, silent
 
 _REWARDS = {"hard": hard_rewards, "easy": easy_rewards}
 _QUERIES = 1_000  # attacks at a point, where there are few users
@@ -236,8 +236,7 @@ def on_front(points: Sequence[TradeoffPoint], attack: str) -> list[bool]:
 
     A rate below that of a guess counts as that of a guess: any attacker can guess, so no choice is safer.
     """
-    if attack not in ATTACKS:
-        raise OptionError(f"attack must be one of {', '.join(ATTACKS)}, not {attack!r}")
+    one_of("attack", attack, ATTACKS)
     if attack == "likelihood" and any(p.likelihood is None for p in points):
         raise DataError("the attacker who knows the mechanism was not measured here; ask for likelihood=True")
     cost = np.array([p.regret.mean for p in points])

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from reidrisk.base.vocabulary import *
 
 _NAMES = {
-    "arrays": ("Array", "ArrayLike", "Bools", "Bytes", "Ends", "Floats", "Ints", "Ints32", "Signed", "UInts", "frozen"),
-    "errors": ("DataError", "FormatError", "OptionError", "ReidRiskError", "SizeError", "TruthError"),
-    "extras": ("require",),
-    "foreign": ("printable", "reason"),
-    "indices": ("checked_csr",),
-    "intervals": ("difference_interval", "mean_interval"),
-    "kernels": ("njit",),
-    "notes": ("Note",),
-    "options": ("between_0_and_1", "from_0_to_1", "is_number", "is_whole", "of_class", "whole", "whole_up_to"),
-    "parallel": ("Crew", "each", "n_threads"),
-    "progress": ("Progress", "Steps", "silent"),
-    "results": ("Bound", "Covers", "Difference", "Measurement", "Result", "Risk", "Spoken"),
-    "streams": ("BLOCK", "blocks", "checked_seed", "fresh_seed", "stream"),
-    "users": ("UserIds", "as_users", "find_users", "is_text", "take_users"),
-    "vocabulary": ("Vocabulary",),
+    "arrays": "Array ArrayLike Bools Bytes Ends Floats Ints Ints32 Signed UInts frozen",
+    "errors": "DataError FormatError OptionError ReidRiskError SizeError TruthError",
+    "extras": "require",
+    "foreign": "printable reason",
+    "indices": "checked_csr",
+    "intervals": "difference_interval mean_interval",
+    "kernels": "njit",
+    "notes": "Note",
+    "options": "between_0_and_1 from_0_to_1 is_number is_whole of_class one_of whole whole_up_to",
+    "parallel": "Crew each n_threads slices",
+    "progress": "Progress Steps silent",
+    "results": "Bound Covers Difference Measurement Result Risk Spoken",
+    "streams": "BLOCK blocks checked_seed fresh_seed stream",
+    "users": "UserIds as_users find_users first_seen is_text take_users",
+    "vocabulary": "Vocabulary",
 }
-_HOME = {name: home for home, names in _NAMES.items() for name in names}
+_HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -121,6 +121,29 @@ def as_text(values: Any) -> list[str]:
     return list(values.cast(pa.large_string()).to_pylist())
 
 
+def text_column(values: Any, what: str, kind: str = "large_string") -> Any:
+    """Return a sequence of text, or a column of Arrow or polars, as one Arrow array; messages call it ``what``.
+
+    Its Arrow type is of this ``kind``; ``"large_binary"`` takes bytes as well.
+
+    >>> text_column("example.org", "hosts")
+    Traceback (most recent call last):
+    reidrisk.base.errors.DataError: hosts is one string; give a list of hosts
+    """
+    import pyarrow as pa
+
+    if isinstance(values, str | bytes):
+        raise DataError(f"{what} is one string; give a list of {what}")
+    try:
+        column = values.to_arrow() if hasattr(values, "to_arrow") else values
+        if not isinstance(column, pa.Array | pa.ChunkedArray):
+            column = pa.array(column, type=pa.type_for_alias(kind))
+        column = column.cast(pa.type_for_alias(kind))
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(f"{what} must be strings ({reason(error, 120)})") from error
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
 def moments(cells: Any, name: str) -> Moments:
     """Read a column of numbers, dates or times; text is refused, since what it means must be read first.
 

@@ -9,7 +9,8 @@ import numpy as np
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
-from reidrisk.base.foreign import reason
+from reidrisk.base.frames import text_column
+from reidrisk.base.options import one_of
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _FAULTS = {r"\s": "it has blanks", r"://": "it has a scheme", r"[/?#@]": "it is more than a host"}
@@ -56,8 +57,7 @@ def registrable(hosts: Sequence[str | None], invalid: Literal["refuse", "none"] 
     >>> registrable(["www.yahoo.co.jp", "Mail.Example.org.", "10.0.0.1"], invalid="none")
     ['yahoo.co.jp', 'example.org', None]
     """
-    if invalid not in ("refuse", "none"):
-        raise OptionError(f"invalid must be 'refuse' or 'none', not {invalid!r}")
+    one_of("invalid", invalid, ("refuse", "none"))
     if isinstance(hosts, str) or not isinstance(hosts, Iterable):
         raise DataError(f"hosts is {'one string' if isinstance(hosts, str) else repr(hosts)}; give a list of hosts")
     known = require("publicsuffixlist", "topics", "finding registrable domains").PublicSuffixList()
@@ -87,19 +87,7 @@ def _domain(host: object, lookup: Callable[[str], str | None]) -> tuple[str | No
 
 def distinct_values(hosts: Any) -> tuple[Ints, list[str | None]]:
     """Return for each value its number among the distinct ones, and those in order of first occurrence."""
-    import pyarrow as pa
-
-    if isinstance(hosts, str):
-        raise DataError("hosts is one string; give a list of hosts")
-    try:
-        column = hosts.to_arrow() if hasattr(hosts, "to_arrow") else hosts
-        if not isinstance(column, pa.Array | pa.ChunkedArray):
-            column = pa.array(column, type=pa.large_string())
-        column = column.cast(pa.large_string())
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"hosts must be strings ({reason(error, 120)})") from error
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = whole.dictionary_encode(null_encoding="encode")
+    encoded = text_column(hosts, "hosts").dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
 
 

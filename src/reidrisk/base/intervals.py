@@ -52,7 +52,8 @@ def counted_interval(points: Floats, counts: Floats, level: float = 0.95, design
     >>> counted_interval(np.array([0.0, 1.0]), np.array([90.0, 10.0])) == mean_interval([0] * 90 + [1] * 10)
     True
     """
-    tail = (1.0 - level) / 2.0
+    tail, came = (1.0 - level) / 2.0, counts > 0.0
+    points, counts = points[came], counts[came]
     low, high = _ends(points, counts, tail)
     if design_effect > 1.0:  # the wider at each end
         wide = _ends(points, counts / design_effect, tail)

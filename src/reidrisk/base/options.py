@@ -1,7 +1,7 @@
 """Options that are numbers, checked in one place: one line says which, what was given, and what is allowed."""
 
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,18 @@ def between_0_and_1(name: str, value: Any) -> float:
     if not is_number(value) or not 0.0 < value < 1.0:
         raise OptionError(f"{name} must lie strictly between 0 and 1, not {value!r}")
     return float(value)
+
+
+def one_of(name: str, value: Any, known: Iterable[str]) -> Any:
+    """Return ``value``, or refuse what is none of the ``known`` names.
+
+    >>> one_of("invalid", "drop", ("refuse", "count"))
+    Traceback (most recent call last):
+    reidrisk.base.errors.OptionError: invalid must be one of refuse, count, not 'drop'
+    """
+    if value not in (names := tuple(known)):
+        raise OptionError(f"{name} must be one of {', '.join(names)}, not {value!r}")
+    return value
 
 
 def is_whole(value: Any) -> bool:

@@ -40,6 +40,16 @@ def each(
         return crew.each(work, todo, progress, stage)
 
 
+def slices(n: int, size: int) -> list[slice]:
+    """Cut ``n`` rows into parts of ``size`` rows, at least one, and a last one of what is left.
+
+    >>> slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(size, 1)
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
 class Crew:
     """Threads that stay for many rounds of short work; :func:`each` is one round.
 

@@ -30,31 +30,25 @@ def as_users(users: Any, n: int) -> UserIds | None:
     """
     if users is None:
         return None
-    ids = _formed(users, n)
+    ids = formed(users, n)
     _refuse_duplicates(ids)
     return ids
 
 
-def owners(users: Any, n: int) -> tuple[UserIds, npt.NDArray[np.int64]]:
-    """Return each of ``n`` ids once, in the order in which they first come, and whose each row is.
+def first_seen(ids: UserIds) -> tuple[npt.NDArray[np.int64], UserIds]:
+    """Return for each id its number in the order of first appearance, and the distinct ids in that order.
 
-    >>> ids, row = owners(["bob", "ann", "bob"], 3)
-    >>> ids.to_pylist(), row.tolist()
-    (['bob', 'ann'], [0, 1, 0])
+    >>> [part.tolist() for part in first_seen(np.array([9, 5, 9]))]
+    [[0, 1, 0], [9, 5]]
     """
-    ids = _formed(users, n)
-    if isinstance(ids, np.ndarray):
-        found, first, place = np.unique(ids, return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        return frozen(found[order]), rank[place]
-    coded = ids.dictionary_encode()
-    return coded.dictionary, np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    is_number = isinstance(ids, np.ndarray)
+    encoded = (_arrow().array(ids) if is_number else ids).dictionary_encode()
+    rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return rows, encoded.dictionary.to_numpy() if is_number else encoded.dictionary
 
 
-def _formed(users: Any, n: int) -> UserIds:
-    """Bring ``n`` ids into one of the two forms."""
+def formed(users: Any, n: int) -> UserIds:
+    """Bring ``n`` ids, which may repeat, into one of the two forms."""
     ids = _integers(users)
     if ids is None:
         ids = _strings(users)

@@ -1,11 +1,10 @@
 """Column-wise maxima, minima and sums of a channel, dense or sparse, without ever filling in the zeros."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, DataError, Floats, Ints
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, slices
 from reidrisk.records import Channel
 
 BLOCK = 4_000_000  # numbers held at once while a dense matrix is passed over
@@ -29,10 +28,9 @@ def column_mean(channel: Channel, prior: Floats | None = None) -> Floats:
     return np.asarray(prior @ matrix, dtype=np.float64).ravel()
 
 
-def row_blocks(channel: Channel) -> Iterator[slice]:
-    """Yield the rows of a dense matrix in blocks whose logarithms fit into memory."""
-    step = max(1, BLOCK // channel.n_outputs)
-    return (slice(start, start + step) for start in range(0, channel.n_users, step))
+def row_blocks(channel: Channel) -> list[slice]:
+    """Cut the rows of a dense matrix into blocks whose logarithms fit into memory."""
+    return slices(channel.n_users, BLOCK // channel.n_outputs)
 
 
 def entry_rows(matrix: Any) -> Ints:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, DataError, Floats, OptionError, whole
+from reidrisk.base import ArrayLike, DataError, Floats, OptionError, slices, whole
 from reidrisk.bounds.columns import BLOCK, checked_prior, column_max, column_mean, entry_rows, row_blocks
 from reidrisk.records import Channel
 
@@ -125,9 +125,8 @@ def _log_ratio(values: Floats, outputs: Floats) -> Floats:
 def _best_gains(channel: Channel, gain: Any, weights: Floats) -> Floats:
     """Return ``max_w sum_i gain[w, i] prior[i] P[i, o]`` for each output, by blocks of actions."""
     best = np.full(channel.n_outputs, -np.inf)
-    step = max(1, BLOCK // channel.n_outputs)
-    for start in range(0, gain.shape[0], step):
-        part = gain[start : start + step]
+    for rows in slices(gain.shape[0], BLOCK // channel.n_outputs):
+        part = gain[rows]
         weighted = part * weights if isinstance(part, np.ndarray) else part.multiply(weights).tocsr()
         largest = (weighted @ channel.matrix).max(axis=0)
         best = np.maximum(best, largest if isinstance(largest, np.ndarray) else largest.toarray().ravel())

@@ -7,7 +7,7 @@ import typer
 import typer.core
 
 from reidrisk.base import OptionError
-from reidrisk.base.options import seconds, size
+from reidrisk.base.options import one_of, seconds, size
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.estimating import estimated
@@ -169,8 +169,7 @@ def tell(note: Any) -> None:
 def _engine(name: str, memory: str, spill: Path | None, master: str | None, resume: Path | None) -> Any:
     from reidrisk.search.engines import ENGINES, DuckDBEngine, SparkEngine
 
-    if name not in ENGINES:
-        raise OptionError(f"--engine must be one of {', '.join(ENGINES)}, not {name!r}")
+    one_of("--engine", name, ENGINES)
     if master is not None and name != "spark":
         raise OptionError("--master is for --engine spark; leave it out, or choose that engine")
     if name == "duckdb":

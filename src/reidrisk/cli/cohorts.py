@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import one_of
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Out, again, argument, menu, option, takes
@@ -42,14 +43,13 @@ def assign(
     mark = None if save_table is None or is_stream(save_table) else fitted_mark(save_table)
     output.check_writable(out, save_table, mark, inputs=(visits, table))
     if (table is None) == (min_size is None):
-        one_of = "give --table (cohorts of a given table) or --min-size (fit one to these users)"
-        raise OptionError(f"{one_of}, not both" if table is not None else f"nothing says which cohorts; {one_of}")
+        either = "give --table (cohorts of a given table) or --min-size (fit one to these users)"
+        raise OptionError(f"{either}, not both" if table is not None else f"nothing says which cohorts; {either}")
     if min_size is not None and min_size < 1:
         raise OptionError(f"--min-size must be at least 1, not {min_size}")
     if shown and table is None:
         raise OptionError("--shown needs --table: a fitted table blocks nothing yet")
-    if invalid_hosts not in ("refuse", "drop"):
-        raise OptionError(f"--invalid-hosts must be 'refuse' or 'drop', not {invalid_hosts!r}")
+    one_of("--invalid-hosts", invalid_hosts, ("refuse", "drop"))
     with output.progress_bar() as say:
         say("reading the visits", 0.0)
         frame = api.read_visits(visits, week_column)

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from reidrisk.base import Note, OptionError
+from reidrisk.base import Note, OptionError, one_of
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Seed, argument, menu, option
 
@@ -56,9 +56,9 @@ def topics(
     from reidrisk.present import words
     from reidrisk.present.pages.simulation import page
 
-    meets: Any = _chosen("--presence", presence, "always", "active", "visits")
-    strange: Any = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count")
-    rule: Any = _chosen("--noise-rule", noise_rule or "observed", "observed", "original")
+    meets = one_of("--presence", presence, _PRESENCE)
+    strange = one_of("--invalid-hosts", invalid_hosts, ("refuse", "count"))
+    rule = one_of("--noise-rule", noise_rule or "observed", ("observed", "original"))
     if noise_rule is not None and not by_the_specification:
         raise OptionError("--noise-rule is a choice of browsers; add --by-the-specification or leave it out")
     if by_the_specification and window not in (None, _SHOWN):
@@ -128,12 +128,6 @@ def _seen(settings: Any, found: Any, sites: tuple[str, ...], presence: str, seed
             yield settings.observe(found.top_sets, seed, site, found.active, shown=1)
         else:
             yield settings.expose(found.top_sets, seed, site)
-
-
-def _chosen(option: str, given: str, *known: str) -> str:
-    if given not in known:
-        raise OptionError(f"{option} must be {' or '.join(map(repr, known))}, not {given!r}")
-    return given
 
 
 def _follow(document: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base import DataError, FormatError, Ints, OptionError, ReidRiskError, reason
+from reidrisk.base import DataError, FormatError, Ints, OptionError, ReidRiskError, one_of, reason
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables import format_of, is_list, open_table, table_of_frame
 
@@ -48,8 +48,7 @@ def category_visits(
     import polars as pl
     from scipy import sparse
 
-    if unmatched not in ("refuse", "keep"):
-        raise OptionError(f"unmatched must be 'refuse' or 'keep', not {unmatched!r}")
+    one_of("unmatched", unmatched, ("refuse", "keep"))
     seen = _frame(visits, "visits")
     key = _key(seen.columns, "the table of visits", DataError)
     if "user" not in seen.columns:

@@ -61,22 +61,19 @@ def write_text(text: str, path: PathLike) -> None:
 
 def is_stream(path: PathLike) -> bool:
     """Tell whether what is there takes bytes but is no file to replace: a pipe, a device, standard output."""
-    try:
+    with suppress(OSError):
         there = os.stat(path)
-    except OSError:
-        return False
-    return not (stat.S_ISREG(there.st_mode) or stat.S_ISDIR(there.st_mode)) or _standard(there) is not None
+        return not (stat.S_ISREG(there.st_mode) or stat.S_ISDIR(there.st_mode)) or _standard(there) is not None
+    return False
 
 
 def is_write_protected(path: PathLike) -> bool:
     """Tell whether there is a file that must not be written; without any write permission, not by root either."""
-    try:
+    with suppress(OSError):
         there = os.stat(path)
-    except OSError:
-        return False
-    if _standard(there) is not None:  # open already, whoever opened it
-        return False
-    return not os.access(path, os.W_OK) or (stat.S_ISREG(there.st_mode) and not there.st_mode & 0o222)
+        if _standard(there) is None:  # otherwise it is open already, whoever opened it
+            return not os.access(path, os.W_OK) or (stat.S_ISREG(there.st_mode) and not there.st_mode & 0o222)
+    return False
 
 
 @contextmanager

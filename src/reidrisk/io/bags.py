@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints
+from reidrisk.base import DataError, Ints, first_seen, slices
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import cell, first_repeat, first_seen, whole_numbers
+from reidrisk.io.tables.columns import cell, first_repeat, whole_numbers
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.tables.formats import Table, open_table
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.io.tables.tokens import RawTokens, read_rows
-from reidrisk.io.tables.writing import Part, slices, write_table
+from reidrisk.io.tables.writing import CHUNK, Part, write_table
 from reidrisk.records import Bags
 
 
@@ -51,7 +51,7 @@ def write_bags(bags: Bags, path: PathLike) -> None:
 
 
 def _parts(bags: Bags) -> Iterator[Part]:
-    for part in slices(len(bags)):
+    for part in slices(len(bags), CHUNK):
         held = bags.counts[part]
         sizes = np.diff(held.indptr)
         rows, there = (np.repeat(of, np.maximum(sizes, 1)) for of in (np.arange(part.start, part.stop), sizes > 0))

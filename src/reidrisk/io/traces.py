@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base import DataError, FormatError, OptionError, slices
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.tables.formats import Table, open_table, table_of_frame
 from reidrisk.io.tables.layouts import SEEDED, check_layout, set_columns
 from reidrisk.io.tables.tokens import RawTokens, read_raw, read_rows
-from reidrisk.io.tables.writing import Part, slices, write_table
+from reidrisk.io.tables.writing import CHUNK, Part, write_table
 from reidrisk.records import TopSets, Traces
 from reidrisk.records.top_sets import first_repeat
 
@@ -70,7 +70,7 @@ def write_traces(traces: Traces, path: PathLike, layout: str = "wide") -> None:
         raise OptionError("name the layout to write: 'wide' or 'long'")
     check_layout(layout)
     if layout == "wide":
-        write_table(path, traces, ((part, {"tokens": traces.tokens[part]}) for part in slices(len(traces))))
+        write_table(path, traces, ((part, {"tokens": traces.tokens[part]}) for part in slices(len(traces), CHUNK)))
         return
     if traces.users is None:
         raise DataError(f"{path}: the long layout needs user ids and these traces have none; write them wide")
@@ -95,7 +95,7 @@ def build_traces(raw: RawTokens, encoding: Encoding) -> Traces:
 def _long(traces: Traces) -> Iterator[Part]:
     # Rows that were not observed are written too, with an empty token: else a user or an epoch could vanish.
     r = traces.n_epochs
-    for part in slices(len(traces), width=r):
+    for part in slices(len(traces), CHUNK // r):
         rows = np.repeat(np.arange(part.start, part.stop), r)
         epochs = np.tile(np.arange(r, dtype=np.int32), part.stop - part.start)
         yield rows, {"epoch": epochs, "token": traces.tokens[part].ravel()}
@@ -106,7 +106,7 @@ def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Decla
 
     The table has an optional column ``user`` and either list columns ``epoch_0, epoch_1, …`` or one column per slot,
     ``epoch_0_0, epoch_0_1, …`` (the only form that CSV can hold). Shorter sets are filled with -1 up to the length of
-    the longest. ``n_tokens`` and ``vocabulary`` are those of :func:`read_traces`.
+    the longest, or of a full set where the file tells it. ``n_tokens`` and ``vocabulary``: see :func:`read_traces`.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "sets.csv"
@@ -143,7 +143,7 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     >>> read_top_sets(file).tokens.tolist()
     [[[3, 1], [2, -1]]]
     """
-    write_table(path, top_sets, ((part, {"tokens": top_sets.tokens[part]}) for part in slices(len(top_sets))))
+    write_table(path, top_sets, ((part, {"tokens": top_sets.tokens[part]}) for part in slices(len(top_sets), CHUNK)))
 
 
 def _says_seeded(table: Table) -> bool:

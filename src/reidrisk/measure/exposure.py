@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, Ints, Result, mean_interval
+from reidrisk.base import DataError, Floats, Ints, Result, mean_interval, of_class
 from reidrisk.measure.traits import held_names, traits
-from reidrisk.records import Vectors
+from reidrisk.records import Bags, Traces, Vectors
 
 _THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
 _EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)  # bins of risk; the thresholds must be among their ends
@@ -84,9 +84,7 @@ def counted_exposure(risks: Floats, counts: Ints, groups: tuple[Group, ...] = ()
 
 def _checked(per_user: Any, queries: Any) -> Floats:
     """Return the risks as numbers from 0 to 1, one for each record."""
-    is_table = isinstance(queries, Vectors) or hasattr(queries, "n_tokens")
-    if not is_table or not (isinstance(queries, Vectors) or hasattr(queries, "counts") or hasattr(queries, "observed")):
-        raise DataError(f"exposure describes people by their Traces or Bags, not by {type(queries).__name__}")
+    of_class("what exposure describes people by", queries, (Traces, Bags, Vectors), "Traces, Bags or Vectors")
     risk = np.asarray(per_user)
     if risk.dtype.kind not in "fiub" or risk.shape != (len(queries),):
         given = f"{risk.dtype} {risk.shape}" if risk.dtype.kind in "fiub" else type(per_user).__name__

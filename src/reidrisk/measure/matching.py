@@ -10,7 +10,7 @@ from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream
+from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, fresh_seed, slices, stream
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import check_attack, checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
@@ -105,9 +105,7 @@ def _views(
 def _scores(attack: Attack[Any], queries: Any, n: int, engine: Engine | None = None) -> Floats:
     """Return the (q, n) matrix of all scores."""
     matrix = np.empty((len(queries), n))
-    size = max(1, _PAIRS // n)
-    for start in range(0, len(queries), size):
-        part = slice(start, start + size)
+    for part in slices(len(queries), _PAIRS // n):
         rows, scores = _candidates(attack, queries.take(part), n, None, engine)
         np.put_along_axis(matrix[part], rows, scores, axis=1)
     return matrix

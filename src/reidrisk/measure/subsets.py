@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.base import Attack
-from reidrisk.base import Floats, Ints, OptionError
+from reidrisk.base import Floats, Ints, OptionError, slices
 
 _SCORES = 20_000_000  # scores held at once
 
@@ -37,9 +37,7 @@ def ranks(attack: Attack[Any], queries: Any, truth: Ints, n_targets: int) -> Ran
     ([0, 2], [1, 0])
     """
     better, tied = np.zeros(len(truth), dtype=np.int64), np.zeros(len(truth), dtype=np.int64)
-    size = max(1, _SCORES // n_targets)
-    for start in range(0, len(truth), size):
-        part = slice(start, start + size)
+    for part in slices(len(truth), _SCORES // n_targets):
         asked, own = queries.take(part), truth[part]
         scores = attack.near_best(asked, np.full(len(own), -1, dtype=np.int64))
         if scores is None:

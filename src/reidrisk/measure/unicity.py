@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints, Note, OptionError, Spoken, each, mean_interval, njit, whole
+from reidrisk.base import DataError, Ints, Note, OptionError, Spoken, each, mean_interval, njit, slices, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.records import Attributes, Bags, Events, Traces
 from reidrisk.records.calendar import Every, periods
@@ -80,7 +80,7 @@ def unicity(
     def work(part: slice) -> None:
         _alone(rows, asked[part], chances[part], alone[part])
 
-    each(work, [slice(start, start + _PART) for start in range(0, len(asked), _PART)])
+    each(work, slices(len(asked), _PART))
     too_few = n_people - len(enough)
     notes = (Note("fewer-facts", n=too_few, of=n_people, facts=facts),) if too_few else ()
     low, high = mean_interval(alone, level)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints, Note, OptionError, checked_seed, stream
+from reidrisk.base import DataError, Ints, Note, checked_seed, one_of, stream
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Case
 
@@ -115,8 +115,7 @@ class Mitigation(ABC):
         """Refuse what is no case of records that this change fits."""
         if not isinstance(case, Case):
             raise DataError(f"{type(self).__name__} changes a Case, not {type(case).__name__}; make one with scenarios")
-        if side not in get_args(Side):
-            raise OptionError(f"the side that is changed is one of {', '.join(get_args(Side))}, not {side!r}")
+        one_of("side", side, get_args(Side))
         checked_seed(seed)
         if type(case.queries) not in self.kinds:
             fits = " and ".join(kind.__name__ for kind in self.kinds)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, Ints, OptionError
+from reidrisk.base import DataError, Floats, Ints, one_of
 from reidrisk.base.frames import as_text, coded
 
 Kind = Literal["category", "number", "prefix"]
@@ -48,8 +48,8 @@ def read_column(cells: Any, name: str, kind: Kind | None = None) -> tuple[Column
     >>> column.kind, column.labels, codes.tolist()
     ('number', ('9', '31'), [1, 0, -1, 1])
     """
-    if kind is not None and kind not in get_args(Kind):
-        raise OptionError(f"column {name!r} is one of {', '.join(get_args(Kind))}, not {kind!r}")
+    if kind is not None:
+        one_of(f"column {name!r}", kind, get_args(Kind))
     found = coded(cells, name)
     labels = as_text(found.values)
     there = np.array([label.strip() not in MISSING for label in labels], dtype=bool)
@@ -60,9 +60,9 @@ def read_column(cells: Any, name: str, kind: Kind | None = None) -> tuple[Column
     values = np.flatnonzero(there)
     if chosen == "number" and numbers is not None:
         kept, place = np.unique(numbers[there], return_inverse=True)
-        one_of = np.zeros(len(kept), dtype=np.int64)
-        one_of[place] = values  # of two texts for one number, the last is shown
-        column = Column(name, chosen, tuple(labels[i] for i in one_of), kept)
+        shown = np.zeros(len(kept), dtype=np.int64)
+        shown[place] = values  # of two texts for one number, the last is shown
+        column = Column(name, chosen, tuple(labels[i] for i in shown), kept)
     else:
         order = np.array(sorted(range(len(values)), key=lambda i: labels[values[i]]), dtype=np.int64)
         place = np.empty(len(values), dtype=np.int64)

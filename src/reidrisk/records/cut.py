@@ -4,7 +4,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints, OptionError, from_0_to_1, stream
+from reidrisk.base import DataError, Ints, OptionError, from_0_to_1, one_of, stream
 from reidrisk.records.bags import Bags
 from reidrisk.records.case import Case
 from reidrisk.records.thinning import drawn
@@ -40,8 +40,7 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
     >>> sorted(case.truth.target.tolist())
     [0, 2]
     """
-    if way not in get_args(Way):
-        raise OptionError(f"a record is cut by one of {', '.join(get_args(Way))}, not {way!r}")
+    one_of("way", way, get_args(Way))
     from_0_to_1("kept", kept, "a share")
     if way == "visits":
         return _cut_visits(bags, sizes, seed)

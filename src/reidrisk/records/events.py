@@ -9,6 +9,7 @@ import numpy as np
 from reidrisk.base import Array, Bools, DataError, Floats, Ints, Note, OptionError, Result, UserIds, as_users, sizes
 from reidrisk.base.arrays import frozen
 from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
+from reidrisk.base.options import one_of
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.base import NUMBER_IDS
@@ -320,8 +321,7 @@ class Events:
         """
         if self.time is None:
             raise DataError("these events have no time, so there are no periods; name its column, or make bags")
-        if pick not in get_args(Pick):
-            raise OptionError(f"of a period one of {', '.join(get_args(Pick))} is picked, not {pick!r}")
+        one_of("pick", pick, get_args(Pick))
         first, last = self.span(every) if span is None else span
         period = periods(self.time, self._is_calendar, every) - first
         n_periods = last - first + 1

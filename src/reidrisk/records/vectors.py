@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from reidrisk.base import frozen
 from reidrisk.base.errors import DataError
-from reidrisk.base.users import UserIds, as_users, owners, take_users
+from reidrisk.base.users import UserIds, as_users, first_seen, formed, take_users
 from reidrisk.records.base import Rows
 from reidrisk.records.several import Several, Values
 
@@ -50,7 +50,7 @@ class Vectors(Rows):
         ([[2.0, 0.0], [0.0, 1.0]], [2, 1])
         """
         points = _checked(values)
-        ids, owner = owners(users, len(points))
+        owner, ids = first_seen(formed(users, len(points)))
         moments = None if time is None else _moments(time, len(points))
         order = np.lexsort((owner,) if moments is None else (moments, owner))
         start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(ids)))))

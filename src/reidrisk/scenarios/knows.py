@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, Ints, Note, OptionError, from_0_to_1, is_whole, whole
+from reidrisk.base import DataError, Floats, Ints, Note, OptionError, from_0_to_1, is_whole, one_of, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth
 from reidrisk.records.thinning import drawn
@@ -59,8 +59,7 @@ class Knows(Scenario):
         whole("facts", self.facts)
         from_0_to_1("errors", self.errors)
         whole("draws", self.draws)
-        if self.which not in get_args(Which):
-            raise OptionError(f"which facts are known is one of {', '.join(get_args(Which))}, not {self.which!r}")
+        one_of("which", self.which, get_args(Which))
         if self.which == "first" and (
             isinstance(self.table, Bags | Attributes) or getattr(self.table, "time", 0) is None
         ):

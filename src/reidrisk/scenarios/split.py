@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reidrisk.base import DataError, Note, OptionError, between_0_and_1, checked_seed, is_whole, stream
+from reidrisk.base import DataError, Note, OptionError, between_0_and_1, checked_seed, is_whole, one_of, stream
 from reidrisk.base.arrays import Bools, Floats, Ints32
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, moment
@@ -65,8 +65,7 @@ class Split(Scenario):
         self._check_kind(self.table)
         if isinstance(self.table, Attributes):
             raise OptionError("two parts of a row of Attributes have no column in common; use Knows(columns=) instead")
-        if self.by not in get_args(By):
-            raise OptionError(f"a table is split by one of {', '.join(get_args(By))}, not {self.by!r}")
+        one_of("by", self.by, get_args(By))
         between_0_and_1("share", self.share)
         if isinstance(self.table, Vectors):
             self._check_vectors(self.table)

@@ -2,15 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from reidrisk.base import Ints, OptionError, Progress, Signed
+from reidrisk.base import Ints, OptionError, Progress, Signed, slices
 
 UNIT = float(1 << 36)  # fixed point of a sum of likelihoods over targets: ten million of them stay below 2^63
 FAR = 26.0  # nats below the best from which on a likelihood is less than half a step of the fixed point
-_SCORES = 2_000_000  # scores held at once
 
 
 class Best(NamedTuple):
@@ -64,6 +63,8 @@ def check_k(k: int, n_targets: int) -> None:
 class ByBlocks(ABC):
     """A scorer that gives all scores of a few queries; targets and queries have a length, queries can be sliced."""
 
+    at_once: ClassVar[int] = 2_000_000  # scores held at once
+
     @abstractmethod
     def scores(self, targets: Any, queries: Any, reach: Ints | None = None) -> Signed:
         """Return the (q, n) scores; those more than ``reach`` (q,) below a query's best may be any lower number."""
@@ -91,7 +92,5 @@ class ByBlocks(ABC):
         return found
 
     def _blocks(self, targets: Any, queries: Any) -> Iterator[tuple[slice, Signed]]:
-        size = max(1, _SCORES // len(targets))
-        for start in range(0, len(queries), size):
-            part = slice(start, min(start + size, len(queries)))
+        for part in slices(len(queries), self.at_once // len(targets)):
             yield part, self.scores(targets, queries[part])

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from reidrisk.base import Array, Ints, OptionError, Progress
+from reidrisk.base import Array, Ints, OptionError, Progress, one_of
 from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, ByBlocks, Candidates
 from reidrisk.search.index import Index, Tokens
@@ -41,8 +41,7 @@ def choose(index: Index, n_queries: int, memory: int | None = None, device: Devi
     ``memory`` is in bytes; default: what is free now. The device ``"auto"`` is a GPU where there is one and the search
     is long enough to be worth it.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise OptionError(f"device must be auto, cpu or cuda, not {device!r}")
+    one_of("device", device, get_args(Device))
     found = _on_cpu(index, n_queries, _free_memory() if memory is None else memory)
     if device == "cuda" and not gpu.available():
         raise OptionError("there is no GPU here, or torch is not installed; use device='cpu' or 'auto'")
@@ -89,8 +88,7 @@ def best(
     >>> [best(index, queries, w, method).n_ties.tolist() for method in ("auto", "lattice", "scan")]
     [[1, 2], [1, 2], [1, 2]]
     """
-    if method not in ("auto", "lattice", "scan"):
-        raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
+    one_of("method", method, get_args(Method))
     check_fit(index, queries, weights)
     if isinstance(weights, RangeWeights):
         return scan.best(index, queries, weights, progress=progress)

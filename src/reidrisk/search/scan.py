@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, Ints, OptionError, Progress, Signed, each
+from reidrisk.base import Array, Ints, OptionError, Progress, Signed, each, slices
 from reidrisk.search import scan_kernels as kernels
 from reidrisk.search.answer import Best, Candidates, check_k
 from reidrisk.search.index import Index, Tokens, unsigned
@@ -71,7 +71,7 @@ def _over_queries(
 
     # Parts long enough that handing them out costs nothing, short enough that their weights take no memory.
     size = max(_QUERIES, min(4_096, int(1e7 / max(index.n_users * index.n_epochs, 1))))
-    parts = [slice(start, min(start + size, len(queries))) for start in range(0, len(queries), size)]
+    parts = slices(len(queries), size)
     each(work, parts, threads, progress, "searching")
 
 

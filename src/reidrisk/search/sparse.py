@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, Ints, OptionError, Progress, each, n_threads
+from reidrisk.base import Array, DataError, Ints, OptionError, Progress, each, n_threads, slices
 from reidrisk.search import sparse_kernels as kernels
 from reidrisk.search.answer import Best, ByBlocks, Candidates, check_k
 
@@ -156,7 +156,7 @@ class SparseDot(ByBlocks):
 
         few, many = _QUERIES
         size = min(many, max(few, -(-len(queries) // n_threads(self.threads))))
-        parts = [slice(start, start + size) for start in range(0, len(queries), size)]
+        parts = slices(len(queries), size)
         each(work, parts, self.threads, progress, "searching")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from reidrisk.base.errors import OptionError
-from reidrisk.base.options import between_0_and_1, from_0_to_1, whole
+from reidrisk.base.options import between_0_and_1, from_0_to_1, one_of, whole
 
 Decoder = Literal["transformer", "lstm"]
 
@@ -40,8 +40,7 @@ class Sizes:
             from_0_to_1(name, getattr(self, name))
         if self.width % self.heads:
             raise OptionError(f"width must be a multiple of the {self.heads} heads, not {self.width}")
-        if self.decoder not in get_args(Decoder):
-            raise OptionError(f"decoder must be one of {', '.join(get_args(Decoder))}, not {self.decoder!r}")
+        one_of("decoder", self.decoder, get_args(Decoder))
 
     def with_decoder(self, decoder: Decoder) -> Sizes:
         """Return the same with this decoder; the LSTM of the paper has 8 layers where its Transformer has 6."""

@@ -14,6 +14,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.base.notes import Note
+from reidrisk.base.parallel import slices
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables import existing_file
 from reidrisk.sequence.network import Network, nats
@@ -95,8 +96,7 @@ def evaluate(network: Network, source: Any, target: Any) -> tuple[Floats, Ints]:
     given = None if source is None else checked(source, network.n_tokens, network.n_epochs)
     total = np.zeros(len(known))
     with torch.inference_mode():
-        for start in range(0, len(known), _ROWS):
-            part = slice(start, start + _ROWS)
+        for part in slices(len(known), _ROWS):
             rows = torch.from_numpy(known[part]).to(device).long()
             asked = network.nothing(rows) if given is None else torch.from_numpy(given[part]).to(device).long()
             total[part] = nats(network(asked, rows), rows).double().sum(dim=1).cpu().numpy()

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from reidrisk.base import DataError, OptionError, checked_seed, frozen, stream
+from reidrisk.base import DataError, OptionError, checked_seed, frozen, one_of, stream
 from reidrisk.base.hosts import checked_observers, registrable
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
@@ -77,8 +77,7 @@ class Browser:
         always_on: bool = True,
     ) -> None:
         token_probabilities(len(taxonomy), top_k, noise)
-        if noise_rule not in ("observed", "original"):
-            raise OptionError(f"noise_rule must be 'observed' or 'original', not {noise_rule!r}")
+        one_of("noise_rule", noise_rule, ("observed", "original"))
         if key is not None and (not isinstance(key, bytes) or len(key) != 16):
             raise OptionError("key must be 16 bytes (128 bits)")
         self.taxonomy, self.top_k, self.noise = taxonomy, int(top_k), float(noise)
@@ -231,8 +230,7 @@ def browse(
     epochs, histories, sets = replayed.epochs, replayed.histories, replayed.top_sets
     if (epochs.length, epochs.step) != (WEEK, WEEK):
         raise OptionError("by the specification epochs have 7 days and do not overlap; leave length and step at 7 days")
-    if presence not in ("always", "active", "visits"):
-        raise OptionError(f"presence must be 'always', 'active' or 'visits', not {presence!r}")
+    one_of("presence", presence, ("always", "active", "visits"))
     sites = checked_observers(observers)
     taxonomy = classifier.taxonomy
     topics = [ids or () for ids in classifier.classify(histories.hosts, invalid="count")]

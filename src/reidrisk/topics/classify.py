@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from reidrisk.base import Bytes, DataError, FormatError, Ints, OptionError, frozen
+from reidrisk.base import Bytes, DataError, FormatError, Ints, OptionError, frozen, one_of
 from reidrisk.base.hosts import distinct_values, plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import text_of
@@ -193,8 +193,7 @@ class HostClassifier:
         is not a host (missing, empty, with blanks, a scheme, a path or a port, an IP address, a malformed name) is
         refused with its position, or counted as such.
         """
-        if invalid not in ("refuse", "count"):
-            raise OptionError(f"invalid must be 'refuse' or 'count', not {invalid!r}")
+        one_of("invalid", invalid, ("refuse", "count"))
         codes, values = distinct_values(hosts)
         found: list[Found] = []
         for code, value in enumerate(values):

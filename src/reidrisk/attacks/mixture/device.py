@@ -14,6 +14,7 @@ import numpy as np
 
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.extras import require
+from reidrisk.base.parallel import slices
 from reidrisk.search.answer import Best
 from reidrisk.search.weights import GRID, to_grid
 
@@ -37,9 +38,7 @@ def best(
     kinds = np.flatnonzero(np.diff(by_type.indptr)).tolist()
     tables = {kind: [factors(kind, i, tokens) for i, (tokens, _) in enumerate(shown)] for kind in kinds}
     score, n_ties, target = (np.zeros(len(queries), dtype=np.int64) for _ in range(3))
-    size = max(1, _SUMS // len(targets))
-    for start in range(0, len(queries), size):
-        part = slice(start, min(start + size, len(queries)))
+    for part in slices(len(queries), _SUMS // len(targets)):
         sums = torch.zeros((part.stop - part.start, len(targets)), dtype=torch.float64, device=device)
         for kind in kinds:
             of_type = slice(by_type.indptr[kind], by_type.indptr[kind + 1])

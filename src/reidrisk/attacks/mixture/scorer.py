@@ -16,7 +16,6 @@ the score is its logarithm, less that of the product of the b's own probabilitie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -36,7 +35,6 @@ from reidrisk.search.answer import UNIT, Best, ByBlocks
 from reidrisk.search.plan import Device
 from reidrisk.search.weights import GRID, to_grid
 
-_SCORES = 16_000_000  # scores held at once: tables of a type are made for every block of queries
 _WORTH_A_GPU = 1e9  # factors that take a processor a few seconds
 _LEAST = 1e-300  # of a Bayes factor: pairs that the model rules out
 
@@ -72,6 +70,7 @@ class MixtureScorer(ByBlocks):
     _common: tuple[Floats, ...] = field(init=False)  # and those of anybody
     on: Device = "auto"
     per_nat: ClassVar[int] = GRID
+    at_once: ClassVar[int] = 16_000_000  # tables of a type are made for every block of queries
 
     def __post_init__(self) -> None:
         gain = self.inside - self.outside
@@ -145,12 +144,6 @@ class MixtureScorer(ByBlocks):
             relative = np.minimum(scores - score[part, None], 0) / GRID
             sums[part] = np.rint(np.exp(relative) * UNIT).astype(np.int64).sum(axis=1)
         return sums
-
-    def _blocks(self, targets: Any, queries: Any) -> Iterator[tuple[slice, npt.NDArray[np.signedinteger[Any]]]]:
-        size = max(1, _SCORES // len(targets))
-        for start in range(0, len(queries), size):
-            part = slice(start, min(start + size, len(queries)))
-            yield part, self.scores(targets, queries[part])
 
 
 @njit(cache=True, nogil=True)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from reidrisk.base.arrays import Ints
+from reidrisk.base.parallel import slices
 from reidrisk.base.progress import Progress
 from reidrisk.search.answer import Best, ByBlocks, Candidates
 from reidrisk.search.weights import GRID
@@ -59,8 +60,7 @@ class PairScorer(ByBlocks):
         found = np.empty((len(queries), len(targets)), dtype=np.int64)
         size = max(1, _UNITS // (len(targets) * self.network.sizes.hidden))
         with torch.inference_mode():
-            for start in range(0, len(queries), size):
-                part = slice(start, start + size)
+            for part in slices(len(queries), size):
                 found[part] = on_grid(self.exact.logits(queries.side.rows(part), targets.side))
         return found
 
@@ -73,8 +73,7 @@ class PairScorer(ByBlocks):
         found = np.empty(rows.shape, dtype=np.int64)
         size = max(1, _UNITS // (rows.shape[1] * self.network.sizes.hidden))
         with torch.inference_mode():
-            for start in range(0, len(rows), size):
-                part = slice(start, start + size)
+            for part in slices(len(rows), size):
                 chosen = torch.as_tensor(rows[part], device=targets.side.vector.device)
                 found[part] = on_grid(self.exact.among(queries.side.rows(part), targets.side.rows(chosen)))
         return found
@@ -94,8 +93,7 @@ class PairScorer(ByBlocks):
         few, first, count = targets.distinct()
         found = Best(*(np.zeros(len(queries), dtype=np.int64) for _ in range(3)))
         size = 8_192 if in_blocks else max(1, 4 * _UNITS // (len(few) * self.network.sizes.hidden))
-        for start in range(0, len(queries), size):
-            part = slice(start, min(start + size, len(queries)))
+        for part in slices(len(queries), size):
             if in_blocks and len(few) >= _MANY:
                 with torch.inference_mode():
                     near = self._near(few, queries[part])

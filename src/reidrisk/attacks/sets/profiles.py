@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, Bools, Ints, Progress, UInts, each, njit, whole
+from reidrisk.base import Array, Bools, Ints, Progress, UInts, each, njit, slices, whole
 from reidrisk.records import Traces
 from reidrisk.search import Best, ByBlocks
 
@@ -161,12 +161,11 @@ class Fit(ByBlocks):
         known, usable, by_token = targets.profiles, targets.usable, targets.by_token
         count, first = (np.empty(len(queries), dtype=np.int64) for _ in range(2))
 
-        def work(start: int) -> None:
-            part = slice(start, start + _QUERIES)
+        def work(part: slice) -> None:
             asked = queries.kept[part], queries.seen[part]
             loose_matches(*asked, known.kept, known.seen, usable, *by_token, count[part], first[part])
 
-        each(work, range(0, len(queries), _QUERIES))
+        each(work, slices(len(queries), _QUERIES))
         return count, first
 
 

@@ -11,7 +11,8 @@ from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.vectors.procrustes import Procrustes, moved
 from reidrisk.attacks.vectors.spread import Turn, spread
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import one_of
 from reidrisk.records import Vectors
 from reidrisk.search.dense.rows import Form, VectorRows
 from reidrisk.search.dense.scorer import VectorScorer
@@ -72,8 +73,7 @@ class Nearest(ScoredAttack[Vectors]):
 
     def __init__(self, metric: Metric | None = None, align: Procrustes | None = None) -> None:
         self.metric, self.align = self.usual if metric is None else metric, align
-        if self.metric not in get_args(Metric):
-            raise OptionError(f"the metric is one of {', '.join(get_args(Metric))}, not {metric!r}")
+        one_of("metric", metric, get_args(Metric))
 
     @property
     def description(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
-from reidrisk.base import DataError, Note, OptionError, Spoken, checked_seed, each, sizes, stream, whole
+from reidrisk.base import DataError, Note, Spoken, checked_seed, each, one_of, sizes, stream, whole
 from reidrisk.base.arrays import ArrayLike, Floats, Ints
 from reidrisk.base.intervals import difference_interval, mean_interval
 from reidrisk.base.plain import MEMORY
@@ -102,8 +102,7 @@ def simulate(
     """Play ``count`` runs from ``first`` on; return (count, 2, points): regret and blind regret along each run."""
     from reidrisk.bandits.agent.thompson import AGENTS, play, tables_of
 
-    if agent not in AGENTS:
-        raise OptionError(f"agent must be one of {', '.join(AGENTS)}, not {agent!r}")
+    one_of("agent", agent, AGENTS)
     checked_seed(seed)
     true = matrices = env.transitions / env.transitions.sum(axis=2, keepdims=True)
     if assumed is not None:

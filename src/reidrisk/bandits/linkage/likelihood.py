@@ -24,7 +24,7 @@ import numpy as np
 
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import PrivateClusters, TruncatedSVD
-from reidrisk.base import Bools, Floats, Ints, each, njit
+from reidrisk.base import Bools, Floats, Ints, each, njit, slices
 from reidrisk.search import GRID, to_grid
 
 EXACT = 1e-9  # values nearer than this are the same
@@ -209,7 +209,7 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
     def scored(part: slice) -> None:
         _score(model.targets, model.known.chosen(part), shared.records.shape[1], model.limited, out[part])
 
-    each(scored, [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)], threads)
+    each(scored, slices(len(cells), _SHARD), threads)
     return out
 
 

@@ -11,8 +11,9 @@ from reidrisk.bandits.sharing.anonymise import Shared, started
 from reidrisk.bandits.sharing.grouping import row_blocks
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
-from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, is_whole, mean_interval, sizes, whole
+from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, mean_interval, sizes, slices
 from reidrisk.base.arrays import frozen
+from reidrisk.base.options import is_whole, one_of, whole
 from reidrisk.base.streams import checked_seed, stream
 
 ATTACKS = ("scoreboard", "likelihood")  # names of the attacks: the paper's, and one that knows the mechanism
@@ -106,14 +107,11 @@ def credits(
     attack: str = "scoreboard",
 ) -> tuple[Floats, float]:
     """Return the probability of a right link for each query (q,), and the mean size of D'."""
-    if attack not in ATTACKS:
-        raise OptionError(f"attack must be one of {', '.join(ATTACKS)}, not {attack!r}")
+    one_of("attack", attack, ATTACKS)
     score = _scorer(records, shared, alpha, weights, attack)
     wanted, sizes = shared.groups[known.user], shared.sizes[known.user]
     credit, ties = np.zeros(len(known.user)), np.zeros(len(known.user))
-    block = max(1, _SCORES // len(records))
-    for start in range(0, len(credit), block):
-        part = slice(start, start + block)
+    for part in slices(len(credit), _SCORES // len(records)):
         scores = score(known.cells[part], known.values[part])
         best = scores == scores.max(axis=1, keepdims=True)
         ties[part] = best.sum(axis=1)

@@ -1,11 +1,10 @@
 """Who is like whom, by profile: nearest neighbours, clusters, and groups of a guaranteed size."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, Floats, Ints, OptionError, require, stream
+from reidrisk.base import DataError, Floats, Ints, OptionError, first_seen, require, slices, stream
 
 BLOCK_CELLS = 1 << 19  # distances held at a time, 4 MiB of them: what fits a cache is also the fastest
 
@@ -28,10 +27,9 @@ def neighbours(profiles: Floats, order: int = 1) -> Ints:
     return found
 
 
-def row_blocks(n: int) -> Iterator[slice]:
+def row_blocks(n: int) -> list[slice]:
     """Cut the rows of an (n, n) table into blocks of at most :data:`BLOCK_CELLS` cells, or of one row."""
-    rows = max(1, BLOCK_CELLS // max(n, 1))
-    return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
+    return slices(n, BLOCK_CELLS // max(n, 1))
 
 
 def _nth_least(values: Floats, order: int) -> Ints:
@@ -63,7 +61,7 @@ def clusters_of(points: Floats, n_clusters: int, seed: int) -> Ints:
     labels = np.empty(len(points), dtype=np.int64)
     with _one_thread():
         labels[order] = library.KMeans(n_clusters, n_init=10, random_state=state).fit_predict(points[order])
-    return numbered(labels)
+    return first_seen(labels)[0]
 
 
 def embedding(profiles: Floats, seed: int = 0) -> Floats:
@@ -110,15 +108,7 @@ def microaggregates(profiles: Floats, k: int) -> Ints:
     if len(left) >= 2 * k:
         taken(points[left[_farthest(points[left], points[left].mean(axis=0))]])
     labels[order[left]] = group
-    return numbered(labels)
-
-
-def numbered(labels: Array) -> Ints:
-    """Give labels numbers in the order in which they first occur."""
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[codes.ravel()]
+    return first_seen(labels)[0]
 
 
 def _farthest(points: Floats, centre: Floats) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from reidrisk.bandits.sharing.weights import WEIGHTS
-from reidrisk.base import OptionError, whole
+from reidrisk.base import OptionError, one_of, whole
 
 __all__ = ["Average", "Clusters", "Laplace", "Microaggregation", "Neighbour", "Own", "PrivateClusters"]
 __all__ += ["TruncatedSVD"]
@@ -117,8 +117,7 @@ class Laplace(Step):
         if not 0 <= self.variance <= _MOST_VARIANCE:
             allowed = f"at least 0 and at most {_MOST_VARIANCE:g}"
             raise OptionError(f"the variance of noise must be a number of {allowed}, not {self.variance!r}")
-        if self.weights not in WEIGHTS:
-            raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, not {self.weights!r}")
+        one_of("weights", self.weights, WEIGHTS)
 
 
 @dataclass(frozen=True)

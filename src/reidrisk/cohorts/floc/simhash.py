@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base import DataError, Ints, Ints32, UInts, each, reason, whole_up_to
+from reidrisk.base import DataError, Ints, Ints32, UInts, each, reason, slices, whole_up_to
+from reidrisk.base.frames import text_column
 from reidrisk.io.tables import is_list
 
 
@@ -94,25 +95,11 @@ def cityhash64(values: Any) -> UInts:
     >>> cityhash64(["", "hello world"]).tolist()         # as in Chrome's own test
     [11160318154034397263, 12386028635079221413]
     """
-    import pyarrow as pa
-
     from reidrisk.cohorts.floc.kernels import hash_columns
 
-    if isinstance(values, str | bytes):
-        raise DataError("values is one string; give a list of strings")
-    try:
-        column = values.to_arrow() if hasattr(values, "to_arrow") else values
-        if not isinstance(column, pa.Array | pa.ChunkedArray):
-            column = pa.array(column)
-        if pa.types.is_null(column.type):
-            column = column.cast(pa.large_string())
-        column = column.cast(pa.large_binary())
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"values must be strings ({reason(error, 120)})") from error
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    whole = text_column(values, "values", "large_binary")
     if whole.null_count:
-        row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
-        raise DataError(f"value {row} is missing; leave it out or give its text")
+        raise DataError(f"value {_first_null(whole)} is missing; leave it out or give its text")
     _, offsets, data = whole.buffers()
     starts = np.frombuffer(offsets, dtype=np.int64)[whole.offset : whole.offset + len(whole) + 1]
     flat = np.zeros(1, dtype=np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
@@ -162,15 +149,11 @@ def signatures(lists: DomainLists, bits: int = BITS) -> tuple[UInts, Ints]:
     place[kept] = np.arange(kept.size, dtype=np.int32)
     n, chosen, cache = lists.starts.size - 1, features[kept], np.empty((kept.size, bits))
     hashes, counts = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
-    each(lambda piece: gaussians(chosen[piece], cache[piece]), _pieces(kept.size))
+    each(lambda piece: gaussians(chosen[piece], cache[piece]), slices(kept.size, _SHARD))
 
     def fill(piece: slice) -> None:
         rows = lists.starts[piece.start : piece.stop + 1]
         sign_bits(rows, ranks, features, place, cache, bits, hashes[piece], counts[piece])
 
-    each(fill, _pieces(n))
+    each(fill, slices(n, _SHARD))
     return hashes, counts
-
-
-def _pieces(n: int) -> list[slice]:
-    return [slice(start, min(start + _SHARD, n)) for start in range(0, n, _SHARD)]

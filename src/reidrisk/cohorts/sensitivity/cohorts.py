@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, Bools, Floats, Ints, Note, OptionError, Spoken, stream
+from reidrisk.base import ArrayLike, Bools, Floats, Ints, Note, Spoken, one_of, stream
 from reidrisk.cohorts.sensitivity.blocklist import Blocklist
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
@@ -101,9 +101,7 @@ class Sensitivity:
     def blocklist(self, rule: Rule = "plain") -> Blocklist:
         """Return what may be published: cohorts that are sensitive, beyond chance or beyond doubt, by the ``rule``."""
         chosen = {"plain": self.sensitive, "chance": self.beyond_chance, "doubt": self.beyond_doubt}
-        if rule not in chosen:
-            raise OptionError(f"rule must be 'plain', 'chance' or 'doubt', not {rule!r}")
-        return Blocklist(tuple(self.counts.cohorts[chosen[rule]].tolist()), self.t, rule)
+        return Blocklist(tuple(self.counts.cohorts[chosen[one_of("rule", rule, chosen)]].tolist()), self.t, rule)
 
     @property
     def summary(self) -> SensitivitySummary:

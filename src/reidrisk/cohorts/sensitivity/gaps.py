@@ -1,12 +1,11 @@
 """How far each cohort is from the population, in whole numbers: no rounding decides what exceeds a threshold."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from reidrisk.base import Bools, Floats, Ints, Spoken, between_0_and_1
+from reidrisk.base import Bools, Floats, Ints, Spoken, between_0_and_1, slices
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 
 _CELLS = 1 << 21  # cells of a block: temporary arrays of 16 MiB
@@ -54,10 +53,9 @@ def exceeding(counts: CohortCounts, found: Gaps, t: float) -> Bools:
     return above
 
 
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+def row_blocks(rows: int, columns: int) -> list[slice]:
     """Cut a table into blocks of rows with a bounded number of cells."""
-    step = max(1, _CELLS // columns)
-    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+    return slices(rows, _CELLS // columns)
 
 
 @dataclass(frozen=True, eq=False)

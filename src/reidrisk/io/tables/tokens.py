@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, FormatError, Ints, Note, Signed, UserIds, sizes
+from reidrisk.base import Array, DataError, FormatError, Ints, Note, Signed, UserIds, first_seen, sizes
 from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import (
     Labels,
     cell,
     first_repeat,
-    first_seen,
     holds_text,
     is_list,
     shown_user,
@@ -64,7 +63,8 @@ def read_rows(
     named = ["user"] if "user" in table.types else []
     table = typed(table, columns, named, labels)
     words = _kind_of_tokens(table, columns, lists)
-    shape = (table.n_rows, len(epochs), max(map(len, epochs)))
+    declared = table.metadata.k or 1 if lists else 1
+    shape = (table.n_rows, len(epochs), max(declared, *map(len, epochs)))
     sizes.CELLS.check(math.prod(shape), name, _LESS)
     tokens: Array = np.full(shape, -1, dtype=np.int16)
     others: list[list[Any]] = [[] for _ in (*named, *beside)]

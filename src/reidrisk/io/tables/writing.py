@@ -21,13 +21,6 @@ Part = tuple[slice | Ints, dict[str, Array]]
 """Rows of the users, and what to write of them: a column ``token``, ``epoch`` or ``count``, or all ``tokens``."""
 
 
-def slices(n: int, width: int = 1) -> Iterator[slice]:
-    """Cut ``n`` rows, each of which is written as ``width`` rows, into parts."""
-    step = max(CHUNK // width, 1)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
-
-
 def write_table(path: PathLike, records: Traces | TopSets | Bags, parts: Iterable[Part]) -> None:
     """Write records part by part; all but CSV hold token numbers, and what they stand for in the metadata."""
     kind = format_of(path)

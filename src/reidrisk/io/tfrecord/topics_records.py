@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Array, DataError, FormatError, Note, OptionError, UserIds, Vocabulary, frozen, sizes, whole
+from reidrisk.base.parallel import slices
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tfrecord.example import make_example
@@ -133,10 +134,9 @@ def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBloc
         except FormatError as error:
             raise FormatError(f"{name}: record 1 at byte 0 is no tf.train.Example; it is another file") from error
         shape = record_shape(name, kinds)
-    for start in range(0, len(starts), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        columns = parse_examples(buffer, starts[block], stops[block], shape.kinds, name, start)
-        parts.append(record_block(name, buffer, columns, shape, start, top_k))
+    for block in slices(len(starts), _BLOCK):
+        columns = parse_examples(buffer, starts[block], stops[block], shape.kinds, name, block.start)
+        parts.append(record_block(name, buffer, columns, shape, block.start, top_k))
     return shape
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reidrisk.base import Array, OptionError, ReidRiskError, stream
+from reidrisk.base import Array, OptionError, ReidRiskError, one_of, stream
 from reidrisk.privacy import PrivacyStatement, check_budget, gaussian_sigma, noise, zcdp_rho
 from reidrisk.release.counts.pairs import Block, Counts
 
@@ -62,8 +62,7 @@ def plan_noise(
     [53.9, 53.9, 41.5]
     """
     epsilon, delta = check_budget(epsilon, delta)
-    if budget not in ("joint", "split"):
-        raise OptionError(f"budget must be 'joint' or 'split', not {budget!r}")
+    one_of("budget", budget, ("joint", "split"))
     if budget == "split":
         shares = _shares(blocks)
         sigma = [b.sensitivity * _ratio(shares[b.name] * epsilon, shares[b.name] * delta, discrete) for b in blocks]

@@ -10,7 +10,7 @@ from reidrisk.base import BLOCK, Array, FormatError, OptionError, Progress, bloc
 from reidrisk.base.arrays import frozen
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
-from reidrisk.io.tables import KEY, existing_file, open_table, reading, to_json, write_batches
+from reidrisk.io.tables import KEY, existing_file, reading, to_json, write_batches
 from reidrisk.io.together import found, write_together
 from reidrisk.io.traces import read_top_sets
 from reidrisk.populations.type_mixture import TypeMixture
@@ -78,17 +78,13 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     statement = PrivacyStatement.from_document(str(files[0]), _privacy(files[0]))
     parts = [read_top_sets(file) for file in files]
     first, n = parts[0], sum(map(len, parts))
-    for file, part in zip(files, parts, strict=True):
-        if (part.n_epochs, part.n_tokens, part.vocabulary) != (first.n_epochs, first.n_tokens, first.vocabulary):
+    kinds = [(part.tokens.shape[1:], part.n_tokens, part.vocabulary) for part in parts]
+    for file, kind in zip(files, kinds, strict=True):
+        if kind != kinds[0]:
             raise FormatError(f"{file}: it has other epochs or tokens than {files[0].name}; sample again")
-    k = max([part.k for part in parts] + [open_table(files[0]).metadata.k or 1])
-    sizes.CELLS.check(n * first.n_epochs * k, str(folder), "read fewer files")
-    tokens = np.full((n, first.n_epochs, k), -1, dtype=first.tokens.dtype)
-    start = 0
-    for part in parts:
-        tokens[start : start + len(part), :, : part.k] = part.tokens
-        start += len(part)
-    return TopSets(frozen(tokens), first.n_tokens, np.arange(n), first.vocabulary), statement
+    sizes.CELLS.check(n * first.n_epochs * first.k, str(folder), "read fewer files")
+    tokens = frozen(np.concatenate([part.tokens for part in parts]))
+    return TopSets(tokens, first.n_tokens, np.arange(n), first.vocabulary), statement
 
 
 def _privacy(file: Path) -> Any:

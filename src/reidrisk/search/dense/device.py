@@ -15,6 +15,7 @@ import numpy as np
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.extras import require
+from reidrisk.base.parallel import slices
 from reidrisk.search.answer import Best
 from reidrisk.search.dense.margin import SINGLE, TENSOR, margin
 from reidrisk.search.dense.rows import COSINE_STEPS, CUT_BITS, VectorRows
@@ -138,9 +139,7 @@ def _close(scorer: VectorScorer, known: Held, asked: Held, rows: Any, least: Any
     score = torch.full((len(rows),), torch.iinfo(torch.int64).min, dtype=torch.int64, device=rows.device)
     n_ties, target = torch.zeros_like(score), torch.full_like(score, n)
     targets = min(n, 1 << 17)
-    size = max(1, _VALUES // targets)
-    for start in range(0, len(rows), size):
-        part = slice(start, start + size)
+    for part in slices(len(rows), _VALUES // targets):
         asked_rows = rows[part]
         length = asked.length[asked_rows].cpu().numpy()
         off = margin(d, length, longest, bias=widest, half_spacing=4.0 * SINGLE)
@@ -153,7 +152,7 @@ def _close(scorer: VectorScorer, known: Held, asked: Held, rows: Any, least: Any
             query, place = torch.nonzero(values >= floor[:, None], as_tuple=True)
             for some in range(0, len(query), _ROWS):
                 chosen = slice(some, some + _ROWS)
-                at, found = query[chosen] + start, place[chosen] + first
+                at, found = query[chosen] + part.start, place[chosen] + first
                 exact = _scored(scorer, known, asked, rows[at], found)
                 _update(score, n_ties, target, at, found, exact)
     return score, n_ties, target
@@ -177,8 +176,7 @@ def _scored(scorer: VectorScorer, known: Held, asked: Held, rows: Any, target: A
     import torch
 
     out = torch.empty(len(rows), dtype=torch.int64, device=rows.device)
-    for start in range(0, len(rows), _ROWS):
-        part = slice(start, start + _ROWS)
+    for part in slices(len(rows), _ROWS):
         x, y = asked.exact[rows[part]], known.exact[target[part]]
         total = torch.zeros(len(x), dtype=torch.float64, device=x.device)
         for i in range(x.shape[1]):

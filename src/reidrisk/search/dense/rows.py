@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
+from reidrisk.base.parallel import slices
 from reidrisk.search.weights import GRID
 
 Form = Literal["cosine", "distance", "likelihood"]
@@ -68,8 +69,7 @@ class VectorRows:
 def lengths(values: npt.NDArray[np.float32]) -> Floats:
     """Return |x| of each row, summed from the first dimension to the last."""
     found = np.zeros(len(values))
-    for start in range(0, len(values), _ROWS):
-        part = slice(start, start + _ROWS)
+    for part in slices(len(values), _ROWS):
         for column in values[part].T:
             found[part] += column.astype(np.float64) ** 2
     return np.sqrt(found)
@@ -78,8 +78,7 @@ def lengths(values: npt.NDArray[np.float32]) -> Floats:
 def exact_values(form: Form, targets: VectorRows, queries: VectorRows) -> Floats:
     """Return the value of each pair of rows before it is made a whole number: cosine, squared distance, or nats."""
     total = np.zeros(len(queries))
-    for start in range(0, len(queries), _ROWS):
-        part = slice(start, start + _ROWS)
+    for part in slices(len(queries), _ROWS):
         for one, other in zip(queries.values[part].T, targets.values[part].T, strict=True):
             x, y = one.astype(np.float64), other.astype(np.float64)
             total[part] += (x - y) ** 2 if form == "distance" else x * y

@@ -7,7 +7,7 @@ one matrix product each. A query's threshold is its best exact value so far less
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.parallel import Crew
+from reidrisk.base.parallel import Crew, slices
 from reidrisk.base.progress import Progress, silent
 from reidrisk.search.answer import FAR, UNIT, Best, ByBlocks, Candidates
 from reidrisk.search.dense.margin import margin
@@ -208,7 +208,7 @@ class VectorScorer(ByBlocks):
                 some = targets[start : start + _TARGETS]
                 known = self.prepared(some)
                 longest, widest = float(known.length.max()), float(np.abs(known.bias).max())
-                for part in _parts(len(queries), _QUERIES):
+                for part in slices(len(queries), _QUERIES):
                     shape = part.stop - part.start, len(some)
                     values = room[: shape[0] * shape[1]].reshape(shape)
                     np.matmul(ready[part], known.values.T, out=values)
@@ -217,7 +217,7 @@ class VectorScorer(ByBlocks):
                     ruler = kernels.Ruler(form, area, asked.square[part], off)
                     exact = queries[part]
                     block = kernels.Block(values, known.bias, some.values, some.extra, exact.values, exact.extra, start)
-                    cut = [(i.start, i.stop) for i in _parts(len(values), -(-len(values) // crew.size))]
+                    cut = [(i.start, i.stop) for i in slices(len(values), -(-len(values) // crew.size))]
                     crew.each(partial(look, block, ruler, part), cut)
                 tell("comparing vectors", min(start + _TARGETS, len(targets)) / len(targets))
 
@@ -227,7 +227,3 @@ def _common_dimension(targets: VectorRows, queries: VectorRows) -> int:
     if queries.values.shape[1] != d:
         raise DataError(f"targets have {d} dimensions, queries {queries.values.shape[1]}; both must be the same")
     return int(d)
-
-
-def _parts(n: int, size: int) -> Iterator[slice]:
-    return (slice(start, min(start + size, n)) for start in range(0, n, max(size, 1)))

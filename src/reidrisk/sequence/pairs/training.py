@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
+from reidrisk.base.parallel import slices
 from reidrisk.base.progress import Progress
 from reidrisk.base.streams import stream
 from reidrisk.sequence.pairs.network import PairNetwork, Side
@@ -166,10 +167,9 @@ class _Run:
         with torch.inference_mode():
             targets, queries = self.model.side(one, known, asked=False), self.model.side(two, shown, asked=True)
             right = 0.0
-            for start in range(0, len(queries.vector), 64):
-                part = slice(start, start + 64)
+            for part in slices(len(queries.vector), 64):
                 scores = self.model.network.logits(queries.rows(part), targets)
-                own = scores[torch.arange(len(scores)), torch.arange(len(scores)) + start]
+                own = scores[torch.arange(len(scores)), torch.arange(len(scores)) + part.start]
                 # Ranks tell more of few users than how often the first is right.
                 right += float((1.0 / (scores >= own[:, None]).sum(dim=1)).sum())
                 right += float("nan") if not bool(torch.isfinite(scores).all()) else 0.0

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base import DataError, FormatError, Ints, OptionError, UserIds, frozen
+from reidrisk.base import DataError, FormatError, Ints, OptionError, UserIds, first_seen, frozen, one_of
 from reidrisk.base.hosts import distinct_values, plain_host
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables import Table, cell, first_seen, open_table, table_of_frame, typed, user_ids
+from reidrisk.io.tables import Table, cell, open_table, table_of_frame, typed, user_ids
 from reidrisk.topics.histories.times import Moment, as_text, microseconds, moment
 
 _SECOND = 1_000_000
@@ -79,8 +79,7 @@ def histories_from_frame(
 
 
 def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, sort: bool, invalid: str) -> Histories:
-    if invalid not in ("refuse", "count"):
-        raise OptionError(f"invalid must be 'refuse' or 'count', not {invalid!r}")
+    one_of("invalid", invalid, ("refuse", "count"))
     latest = moment(datetime.now(UTC) if now is None else now, "now")
     user, timestamp, host = columns
     _require(table, columns)

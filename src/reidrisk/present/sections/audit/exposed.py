@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.audit import AuditResult
-from reidrisk.base import Floats, Risk
+from reidrisk.base import Risk
 from reidrisk.base.intervals import counted_interval
 from reidrisk.measure import Exposure, Group
 from reidrisk.present import Section, Table, Terms, drawing
@@ -108,15 +108,9 @@ def _thresholds(found: Exposure, level: float, terms: Terms) -> Table:
     rows = []
     for name, part in above.items():
         many = round(part * found.n)
-        low, high = counted_interval(*_counted(found.n - many, many), level)
+        low, high = counted_interval(np.array([0.0, 1.0]), np.array([found.n - many, many], dtype=float), level)
         rows.append((capital(name), percent(part), f"{percent(low)} to {percent(high)}"))
     return Table((terms.people, "share", "interval"), tuple(rows), (1, 2))
-
-
-def _counted(zeros: int, ones: int) -> tuple[Floats, Floats]:
-    """Return the values 0 and 1 that occur, and how often each does."""
-    kept = [(value, n) for value, n in ((0.0, zeros), (1.0, ones)) if n]
-    return np.array([value for value, _ in kept]), np.array([float(n) for _, n in kept])
 
 
 def _groups(found: Exposure, risk: Risk, terms: Terms) -> Table:
