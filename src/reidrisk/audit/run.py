@@ -132,7 +132,7 @@ def _run_tables(
     twice = (Note("same-file-twice"),) * same
     if stored:
         assert isinstance(engine, Relational)
-        found = _run_stored(spec, inputs, tell, engine)
+        found = run_stored(spec, inputs, engine, tell)
         return dataclasses.replace(found, fingerprints=sums, notes=found.notes + twice)
     tell("reading the tables", 0.0)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
@@ -141,15 +141,6 @@ def _run_tables(
     notes = pair.notes + twice
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
-
-
-def _run_stored(spec: AuditSpec, inputs: Tables, tell: Progress, engine: Relational) -> AuditResult:
-    def small(
-        targets: Traces, queries: Traces, asked: AuditSpec, truth: measure.Truth, notes: tuple[Note, ...]
-    ) -> AuditResult:
-        return audit_traces(targets, queries, asked, truth, None, notes, tell, engine=engine)
-
-    return run_stored(spec, inputs, engine, small, tell)
 
 
 def _roles(inputs: Exports) -> dict[str, str | None]:

@@ -101,7 +101,7 @@ def estimate(spec: AuditSpec, engine: Relational, tell: Progress | None = None) 
     times = []
     for i, k in enumerate((small, small, one_in)):
         report("timing a part", i / 3)
-        times.append(_timed(partial(run_stored, spec, inputs, engine, _unasked, None, -1, k)))
+        times.append(_timed(partial(run_stored, spec, inputs, engine, None, -1, k)))
     seconds, processor = (_grown(times[1][i], times[2][i], queries / small, queries / one_in, queries) for i in (0, 1))
     row = 40 + 10 * epochs
     held = 2 * row * queries + 64 * targets
@@ -132,7 +132,3 @@ def _grown(first: float, second: float, few: float, more: float, all_of_them: fl
     slope = max(second - first, 0.0) / (more - few)
     fixed = max(second - slope * more, 0.0)
     return fixed + slope * all_of_them * float((all_of_them / more) ** _MORE)
-
-
-def _unasked(*arguments: Any) -> Any:
-    raise AssertionError("a timed part is never audited in memory")

@@ -7,7 +7,6 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import Entry, entry, nameable
 from reidrisk.audit import plan
 from reidrisk.audit.assumptions import model_notes, truth_notes
+from reidrisk.audit.case import audit_case
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec, Tables, usual_epochs
@@ -49,20 +49,16 @@ from reidrisk.search.engines.relational import Relational, Session, no_space, pa
 _SURE = 2_000  # people of whom the attack is asked how sure it is
 _CHECKED = 20_000  # targets among which the truth is checked
 
-Small = Callable[[Traces, Traces, AuditSpec, Truth, tuple[Note, ...]], AuditResult]
-"""How tables in memory are audited."""
-
 
 def run_stored(
     spec: AuditSpec,
     inputs: Tables,
     engine: Relational,
-    small: Small,
     tell: Progress | None = None,
     in_memory: int = IN_MEMORY,
     one_in: int = 1,
 ) -> AuditResult:
-    """Audit two stored tables; up to ``in_memory`` records are handed to ``small``.
+    """Audit two stored tables; up to ``in_memory`` records are fetched, and audited as tables in memory are.
 
     Of people, only about one in ``one_in`` are taken: for an estimate of what all of them take. An engine that has a
     ``resume`` folder keeps finished parts there, and a job that was killed goes on from them.
@@ -87,11 +83,11 @@ def run_stored(
             for stored in (tables.targets, tables.queries):
                 session.parquet(stored.relation, stored.files)
             if len(tables.targets) + len(tables.queries) <= in_memory:
-                targets, queries, truth = _fetched(session, tables)
+                case = _fetched(session, tables)
                 session = None  # what is kept there is not needed any more
             else:
                 return _audited(session, engine, spec, tables, tell or silent, parts, one_in)
-        return small(targets, queries, spec, truth, tables.notes)
+        return audit_case(case, spec, notes=tables.notes, progress=tell, engine=engine)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -100,7 +96,7 @@ def run_stored(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fetched(session: Session, tables: Prepared) -> tuple[Traces, Traces, Truth]:
+def _fetched(session: Session, tables: Prepared) -> Case:
     """Return both tables in memory, in the order of their rows."""
     both = []
     for stored in (tables.targets, tables.queries):
@@ -109,7 +105,8 @@ def _fetched(session: Session, tables: Prepared) -> tuple[Traces, Traces, Truth]
         tokens = np.stack([found[f"c{s}"][order] for s in range(stored.n_epochs)], axis=1)
         small = np.int16 if stored.n_tokens < 1 << 15 else np.int32
         both.append(Traces(tokens.astype(small), stored.n_tokens, vocabulary=tables.vocabulary))
-    return both[0], both[1], Truth(found["truth"][order].astype(np.int64), tables.origin)
+    truth = Truth(found["truth"][order].astype(np.int64), tables.origin)
+    return Case(both[0], both[1], truth)
 
 
 def _job(spec: AuditSpec, inputs: Tables) -> dict[str, Any]:
