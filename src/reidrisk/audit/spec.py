@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from reidrisk.attacks.registry import nameable
 from reidrisk.audit.questions import Asked
@@ -44,29 +44,27 @@ def other_counts(asked: Iterable[int], n_epochs: int) -> tuple[int, ...]:
     return tuple(r for r in range(1, n_epochs) if r not in usual) if tuple(asked) == usual else ()
 
 
-def _as_text(path: str | None) -> str | None:
+def _as_text(path: str) -> str:
     """Refuse a name that is no text: the result would be written, and not read again."""
-    if path is not None and any("\ud800" <= letter <= "\udfff" for letter in path):
+    if any("\ud800" <= letter <= "\udfff" for letter in path):
         raise OptionError(f"{printable(path)}: the name is not UTF-8 text, which no result can hold; rename the file")
     return path
+
+
+FileName = Annotated[str, AfterValidator(_as_text)]
 
 
 class Tables(Spec):
     """Two files of records: ``targets`` are known, ``queries`` are to be identified."""
 
     kind: Literal["tables"] = "tables"
-    targets: str
-    queries: str
-    truth: str | None = None
+    targets: FileName
+    queries: FileName
+    truth: FileName | None = None
     layout: Literal["wide", "long"] | None = None
     n_tokens: int | None = Field(default=None, ge=1)
-    vocabulary: str | None = None
+    vocabulary: FileName | None = None
     allow_unmatched: bool = False
-
-    @field_validator("targets", "queries", "truth", "vocabulary")
-    @classmethod
-    def _text(cls, path: str | None) -> str | None:
-        return _as_text(path)
 
 
 class Exports(Spec):
@@ -77,16 +75,9 @@ class Exports(Spec):
     """
 
     kind: Literal["exports"] = "exports"
-    files: tuple[str, ...] = Field(min_length=1, max_length=2)
-    truth: str | None = None
+    files: tuple[FileName, ...] = Field(min_length=1, max_length=2)
+    truth: FileName | None = None
     reading: Reading = Reading()
-
-    @field_validator("files", "truth")
-    @classmethod
-    def _text(cls, given: Any) -> Any:
-        for path in given if isinstance(given, tuple) else (given,):
-            _as_text(path)
-        return given
 
 
 class InMemory(Spec):
