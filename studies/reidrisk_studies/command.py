@@ -11,6 +11,7 @@ from rich.table import Table
 from reidrisk.base.streams import checked_seed
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, menu
+from reidrisk.present.console import harmless
 from reidrisk.present.words.frequencies import two_digits
 
 __all__ = ["study"]
@@ -33,8 +34,7 @@ def list_studies(
         output.print_json([_entry(known, gaps[known.name]) for known in shown])
         return
     if missing:
-        for known in shown:
-            output.console().print(f"{known.name}: {'; '.join(gaps[known.name])}.", markup=False)
+        output.say(*(f"{known.name}: {'; '.join(gaps[known.name])}." for known in shown))
         return
     table = Table("study", "what it shows", "reference", "users", "time", "data")
     table.columns[0].no_wrap = True
@@ -42,7 +42,7 @@ def list_studies(
     for known in shown:
         time = _time(known.estimate(known.users))
         data = "none" if not known.needs else "not all here" if gaps[known.name] else "here"
-        table.add_row(known.name, known.title, known.reference, f"{known.users:,}", time, data)
+        table.add_row(*map(harmless, (known.name, known.title, known.reference, f"{known.users:,}", time, data)))
     output.console().print(table)
     if any(gaps.values()):
         output.remark("`reidrisk study list --missing` says which files are not here, and what stands in for them.")
@@ -118,16 +118,14 @@ def run_study(
 
 
 def _print(found: Any) -> None:
-    table = Table("quantity", "published", "ours", "why they differ", title=f"{found.reference}", show_lines=True)
+    columns, title = ("quantity", "published", "ours", "why they differ"), harmless(found.reference)
+    table = Table(*columns, title=title, show_lines=True)
     for compared in found.comparisons:
-        table.add_row(compared.quantity, compared.published, compared.ours, compared.why)
-    console = output.console()
-    console.print(table)
-    for line in found.without:
-        console.print(f"Made without all of its data: {line}.", markup=False)
-    for assumption in found.assumptions:
-        console.print(f"- {assumption}")
-    console.print(f"\nSeed {found.seed}; {found.users:,} users.")
+        table.add_row(*map(harmless, (compared.quantity, compared.published, compared.ours, compared.why)))
+    output.console().print(table)
+    output.say(*(f"Made without all of its data: {line}." for line in found.without))
+    output.say(*(f"- {assumption}" for assumption in found.assumptions))
+    output.say("", f"Seed {found.seed}; {found.users:,} users.")
 
 
 def _time(seconds: float) -> str:

@@ -7,11 +7,12 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from rich.table import Table
 
 from reidrisk import TopSets, Vocabulary, io
 from reidrisk.base.foreign import printable
 from reidrisk.cli import output
+from reidrisk.present import Page, Section, Sentence, Table
+from reidrisk.present.console import print_page
 
 HARMLESS = "plain"
 HOSTILE = {
@@ -174,10 +175,8 @@ def test_studies_and_the_demo(same):
 def test_on_a_terminal_too(word):
     written = StringIO()
     screen = type(output.console())(file=written, force_terminal=True, width=1000, color_system="truecolor")
-    table = Table(word, title=word)
-    table.add_row(word)
-    screen.print(table)
-    screen.print(f"\n{word}\n{word}\n")
+    table = Section("", table=Table((word,), ((word,),), caption=word), console=True)
+    print_page(Page("", "", Sentence(f"{word}\n{word}\n"), (table,)), screen)
     text = re.sub(r"\x1b\[[\d;]*m", "", written.getvalue())  # the styles of the table itself
     assert text.count(printable(word)) == 5
     assert f"\n{printable(word)}\\n{printable(word)}\n\n" in text

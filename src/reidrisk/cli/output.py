@@ -14,10 +14,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.text import Text
 
 from reidrisk.base import OptionError, Progress, ReidRiskError, printable, require, silent
-from reidrisk.present.console import harmless, print_page
+from reidrisk.present.console import print_page
 from reidrisk.present.model import Page
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
@@ -155,28 +154,16 @@ def progress_bar() -> Iterator[Progress]:
 
 
 class _Console(Console):
-    """Shows every text as it stands: no markup, no emoji by name, no control characters.
-
-    Texts hold labels, column names and names of files and attacks, which anyone may have written. What shall have a
-    style is a :class:`rich.text.Text`, made here.
-    """
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print; line ends at either end of a text are layout and stay, those within it are shown as escapes."""
-        super().print(*(harmless(one) if isinstance(one, str) else one for one in objects), **options)
-
-    def render_str(self, text: str, *, style: Any = "", **options: Any) -> Text:
-        """Return the text of a cell, a heading or a title."""
-        kept = {name: options[name] for name in ("justify", "overflow") if name in options}
-        return super().render_str(printable(text), style=style, emoji=False, markup=False, highlight=False, **kept)
-
     def on_broken_pipe(self) -> None:
         """Let the command line choose the exit code: rich's own, 1, would read as a failed gate."""
         raise BrokenPipeError
 
 
 def console() -> Console:
-    """Return where tables go: as wide as the terminal, or as COLUMNS says, or 110 characters."""
+    """Return where tables go: as wide as the terminal, or as COLUMNS says, or 110 characters.
+
+    Labels and names in them, which anyone may have written, are made :func:`harmless` first.
+    """
     found = _Console()
     if found.is_terminal:
         return found
