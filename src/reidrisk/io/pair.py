@@ -1,6 +1,5 @@
 """Two tables to be linked, read over one vocabulary, with what had to be assumed, and files of their true pairs."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,7 +18,8 @@ from reidrisk.io.tables.formats import Table, open_table
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
-from reidrisk.records import Bags, Traces, Truth, find_truth
+from reidrisk.records import Bags, Traces, Truth
+from reidrisk.records.case import matched
 
 Records = TypeVar("Records", Traces, Bags)  # what a pair holds two tables of
 
@@ -170,34 +170,10 @@ def paired(
     rows: Ints | None,
 ) -> Pair[Records]:
     """Say who is in both tables, by true pairs (``rows``) or by their ids, and what had to be assumed."""
-    note, matched = None, None
-    if rows is not None:
-        matched = Truth(rows, "given")
-        alone = _alone(matched, targets, queries)
-        if alone[1]:
-            note = Note("without-pair", n=alone[1], of=len(queries))
-    else:
+    if rows is None:
         targets, queries = _ids_of_one_kind(targets, queries, names)
-        with suppress(TruthError):
-            matched = find_truth(targets, queries)
-        alone = _alone(matched, targets, queries)
-        named = targets.users is not None
-        if matched is None:
-            note = Note("nobody-in-common") if named else Note("lengths-differ")
-        elif any(alone):
-            note = Note("in-one-table-only", targets=alone[0], queries=alone[1])
-        elif not named:
-            note = Note("rows-are-people")
-    notes = notes if note is None else (*notes, note)
-    return Pair(targets, queries, vocabulary, *alone, notes, rows, matched)
-
-
-def _alone(matched: Truth | None, targets: Traces | Bags, queries: Traces | Bags) -> tuple[int, int]:
-    """Count the users of each table without a counterpart in the other."""
-    if matched is None:
-        return len(targets), len(queries)
-    there = matched.target[matched.target >= 0]
-    return len(targets) - len(np.unique(there)), len(queries) - len(there)
+    found = matched(targets, queries, None if rows is None else Truth(rows, "given"))
+    return Pair(targets, queries, vocabulary, *found.alone, notes + found.notes, rows, found.truth)
 
 
 def _ids_of_one_kind(targets: Records, queries: Records, names: tuple[str, str]) -> tuple[Records, Records]:

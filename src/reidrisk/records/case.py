@@ -1,8 +1,11 @@
 """Case: the records that an attacker knows, those to identify, who is whom, and what was done on the way."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from reidrisk.base import DataError, Note, TruthError
 from reidrisk.records.truth import Truth, find_truth
@@ -60,6 +63,40 @@ class Case:
         queries = f"{len(self.queries):,} {'query' if len(self.queries) == 1 else 'queries'}"
         known = "unknown" if self.truth is None else self.truth.origin
         return f"Case({len(self.targets):,} targets, {queries} of {type(self.targets).__name__}, truth {known})"
+
+
+class Matched(NamedTuple):
+    """Who each query is, if that is known; how many people of each table are not in the other; and what to note."""
+
+    truth: Truth | None
+    alone: tuple[int, int]
+    notes: tuple[Note, ...]
+
+
+def matched(targets: Any, queries: Any, given: Truth | None = None) -> Matched:
+    """Find who is in both of two tables: by given pairs, or else by equal ids or rows, as far as these tell.
+
+    >>> from reidrisk import Bags
+    >>> found = matched(Bags([[1], [2]], users=["ann", "bob"]), Bags([[1]], users=["eve"]))
+    >>> found.truth, found.alone, found.notes[0].code
+    (None, (2, 1), 'nobody-in-common')
+    """
+    known = given
+    if known is None:
+        with suppress(TruthError):
+            known = find_truth(targets, queries)
+    there = np.zeros(0, dtype=np.int64) if known is None else known.target[known.target >= 0]
+    alone = len(targets) - len(np.unique(there)), len(queries) - len(there)
+    notes: list[Note] = []
+    if known is None:
+        notes.append(Note("nobody-in-common") if targets.users is not None else Note("lengths-differ"))
+    elif given is not None:
+        notes += [Note("without-pair", n=alone[1], of=len(queries))] * bool(alone[1])
+    elif targets.users is None:
+        notes.append(Note("rows-are-people"))
+    elif any(alone):
+        notes.append(Note("in-one-table-only", targets=alone[0], queries=alone[1]))
+    return Matched(known, alone, tuple(notes))
 
 
 def check_tables(targets: Any, queries: Any) -> None:

@@ -1,15 +1,12 @@
 """Two tables of one population: the attacker holds both, and wants to know who is whom."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from reidrisk.base import DataError, Note, OptionError, TruthError, Vocabulary, checked_seed
-from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth, Vectors, find_truth
+from reidrisk.base import DataError, Note, OptionError, Vocabulary, checked_seed
+from reidrisk.records import Attributes, Bags, Case, Events, Traces, Vectors, find_truth
 from reidrisk.records.calendar import Every
-from reidrisk.records.case import check_tables
+from reidrisk.records.case import check_tables, matched
 from reidrisk.scenarios.base import Scenario, by_visit, several_each
 from reidrisk.scenarios.registry import register
 
@@ -75,28 +72,11 @@ class TwoTables(Scenario):
             notes += (Note("periods-apart"),)
         if isinstance(targets, Vectors):
             notes += several_each(targets, queries)
-        if self.truth is not None:
-            known = find_truth(targets, queries, self.truth)
-            strangers = int((known.target < 0).sum())
-            if strangers:
-                notes += (Note("without-pair", n=strangers, of=len(queries)),)
-            return Case(targets, queries, known, notes)
-        named = targets.users is not None
-        if named != (queries.users is not None):
+        given = None if self.truth is None else find_truth(targets, queries, self.truth)
+        if given is None and (targets.users is None) != (queries.users is None):
             find_truth(targets, queries)  # which refuses, and says what to do
-        found: Truth | None = None
-        with suppress(TruthError):
-            found = find_truth(targets, queries)
-        if found is None:
-            notes += (Note("nobody-in-common") if named else Note("lengths-differ"),)
-        elif not named:
-            notes += (Note("rows-are-people"),)
-        else:
-            there = found.target[found.target >= 0]
-            alone = len(targets) - len(np.unique(there)), len(queries) - len(there)
-            if any(alone):
-                notes += (Note("in-one-table-only", targets=alone[0], queries=alone[1]),)
-        return Case(targets, queries, found, notes)
+        found = matched(targets, queries, given)
+        return Case(targets, queries, found.truth, notes + found.notes)
 
 
 def _over_one(a: Any, b: Any, visit: Every | None) -> tuple[Any, Any]:
