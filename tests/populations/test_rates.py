@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from reidrisk import populations
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.populations.rates import BLOCK
 
 MATRIX = np.array([[2.0, 0.0, 1.0, 0.5, 0.0], [4.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 3.0, 0.0, 0.0]])
@@ -59,24 +59,24 @@ def test_rates_are_read_from_csv_and_gz(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "line 1, column 1 holds 'a'"),
-        ("1,2\n1,\n", "line 2, column 2 holds ''"),
-        ("1,2\n1,-2\n", "line 2, column 2 holds '-2'"),
-        ("1,nan\n", "line 1, column 2 holds 'nan'"),
-        ("1,2\n1,2,3\n", "line 2 has 3 columns, not 2"),
+        ("a,b\n1,2\n", "row 1, column '1' holds 'a'"),
+        ("1,2\n1,\n", "row 2, column '2' holds ''"),
+        ("1,2\n1,-2\n", "row 2, column '2' holds -2"),
+        ("1,nan\n", "row 1, column '2' holds nan"),
+        ("1,2\n1,2,3\n", "line 2 has 3 cells where the first line has 2"),
         ("", "is empty"),
     ],
 )
 def test_bad_files_are_named_by_line_and_column(tmp_path, text, message):
     (tmp_path / "bad.csv").write_text(text)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(ReidRiskError, match=message):
         populations.read_rates(tmp_path / "bad.csv")
 
 
 def test_files_that_are_none_are_refused(tmp_path):
     (tmp_path / "bad.csv.gz").write_text("1,2\n")
     (tmp_path / "wide.csv").write_text("1,2\n")
-    for name, message in (("bad.csv.gz", "cannot read rates"), ("missing.csv", "no such file")):
+    for name, message in (("bad.csv.gz", "cannot be read as CSV"), ("missing.csv", "no such file")):
         with pytest.raises(FormatError, match=message):
             populations.read_rates(tmp_path / name)
     with pytest.raises(DataError, match="has 2 columns, not 349"):

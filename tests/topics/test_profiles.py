@@ -10,7 +10,7 @@ from scipy import sparse, stats
 from topics_twins import top_sets_numpy
 
 from reidrisk import populations
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError, ReidRiskError
 from reidrisk.populations.rates import BLOCK
 from reidrisk.topics import TopicsAPI
 from reidrisk.topics.visits import top_sets, visit_blocks
@@ -189,16 +189,16 @@ def test_the_compiled_kernel_is_its_source_run_by_python(rows, k, seed):
 
 @pytest.mark.parametrize(
     ("text", "n_topics", "message"),
-    [("0.5,-1,2\n", None, "line 1, column 2 holds '-1'"), ("0.5,0,2\n1,nan,0\n", None, "line 2, column 2 holds 'nan'"),
-     ("0.5,inf,2\n", None, "column 2 holds 'inf'"), ("0.5,0,2\n", 9, "line 1 has 3 columns, not 9"),
-     ("0.5,0,2\n1,2\n", None, "line 2 has 2 columns, not 3"),
+    [("0.5,-1,2\n", None, "row 1, column '2' holds -1"), ("0.5,0,2\n1,nan,0\n", None, "row 2, column '2' holds nan"),
+     ("0.5,inf,2\n", None, "column '2' holds inf"), ("0.5,0,2\n", 9, "has 3 columns, not 9"),
+     ("0.5,0,2\n1,2\n", None, "line 2 has 2 cells where the first line has 3"),
      ("0.5,0,2\n", None, "the rates have 3 topics, but the API has 9"),
      ("", None, "is empty")],
 )  # fmt: skip
 def test_bad_rates_stop_between_the_file_and_the_simulation_in_one_line(tmp_path, text, n_topics, message):
     file = tmp_path / "rates.csv"
     file.write_text(text)
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises(ReidRiskError, match=message) as caught:
         TopicsAPI(9).profiles(populations.real(populations.read_rates(file, n_topics=n_topics)), epochs=1)
     assert "\n" not in str(caught.value)
 

@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk.base import DataError, Floats, FormatError, checked_csr, reason, sizes
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_npz
-from reidrisk.io.tables.columns import cell, refuse_repeated_users, user_ids
+from reidrisk.io.tables.columns import cell, is_number_text, number_matrix, refuse_repeated_users, user_ids
 from reidrisk.io.tables.csv_files import read_cells
 from reidrisk.io.tables.formats import format_of, open_table
 from reidrisk.io.tables.opening import existing_file, reading
@@ -102,18 +102,17 @@ def _from_csv(file: Path, name: str) -> tuple[Floats, list[str]]:
     with reading(name, "CSV"):
         table = read_cells(file, name, None)
     first = [column[0].as_py().strip() for column in table.columns]
-    has_header = not all(map(_is_number, first[1:] or first))
+    has_header = not all(map(is_number_text, first[1:] or first))
     rows = table.slice(1) if has_header else table
     names = first if has_header else [str(i + 1) for i in range(len(first))]
     if rows.num_rows == 0:
         raise DataError(f"{name}: the table is empty; give at least one row of numbers")
     columns = rows.columns
-    if len(names) > 1 and (names[0].lower() == "user" or not _is_number(columns[0][0].as_py())):
+    if len(names) > 1 and (names[0].lower() == "user" or not is_number_text(columns[0][0].as_py())):
         refuse_repeated_users(name, user_ids(name, "user", columns[0]))
         columns, names = columns[1:], names[1:]
     sizes.NUMBERS.check(rows.num_rows * len(columns), name, _LESS)
-    numbers = [_numbers(cells, name, column) for cells, column in zip(columns, names, strict=True)]
-    return np.column_stack(numbers), names
+    return number_matrix(columns, names, name, "a channel is a matrix of numbers"), names
 
 
 def _from_table(file: Path, name: str) -> tuple[Floats, list[str]]:
@@ -140,23 +139,3 @@ def _from_table(file: Path, name: str) -> tuple[Floats, list[str]]:
             matrix[rows, j] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         start = rows.stop
     return matrix, columns
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _numbers(cells: Any, name: str, column: str) -> Floats:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        return np.asarray(pc.utf8_trim_whitespace(cells).cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowInvalid as error:
-        texts = cells.to_pylist()
-        row = next((row for row, text in enumerate(texts) if not _is_number(text)), 0)
-        raise DataError(f"{cell(name, row, column)} holds {texts[row]!r}; a channel is a matrix of numbers") from error

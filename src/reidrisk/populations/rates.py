@@ -1,16 +1,13 @@
 """Populations as visit rates: how often, in the mean week, each user visits each topic (jha, Section 5)."""
 
-import gzip
-import math
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, Floats, FormatError, OptionError, blocks, checked_csr, frozen, reason
-from reidrisk.io.tables import check_bytes, existing_file, is_packed
+from reidrisk.base import DataError, Floats, OptionError, blocks, checked_csr, frozen, reason
+from reidrisk.io.tables import cell, existing_file, number_matrix, read_cells, reading
 
 BLOCK = 4_096  # users made together, always a whole block, so that a larger population starts with the same users
 
@@ -78,40 +75,18 @@ def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
 
     A file with another number of columns than ``n_topics`` is refused, and so is a cell that is no rate.
     """
-    path = existing_file(path)
-    check_bytes(path, path.name)
-    rows: list[Floats] = []
-    try:
-        with (gzip.open if is_packed(path) else open)(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    place = f"{path.name}, line {number}"
-                    rows.append(_numbers(line.split(","), place))
-                    found, wanted = len(rows[-1]), n_topics or len(rows[0])
-                    if found != wanted:
-                        raise DataError(f"{place} has {found} columns, not {wanted}: one rate a topic")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise FormatError(f"cannot read rates from {path}: {reason(error)}") from error
-    if not rows:
-        raise DataError(f"{path.name} is empty: there is not a single user in it")
-    return np.stack(rows)
-
-
-def _numbers(cells: list[str], place: str) -> Floats:
-    """Return the numbers of one line, or name the first cell that is not a rate."""
-    values = np.array([_number(cell) for cell in cells])
-    wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
-    if wrong.size:
-        cell, of = cells[wrong[0]].strip(), "rates are finite numbers of at least 0, without header"
-        raise DataError(f"{place}, column {wrong[0] + 1} holds {cell!r}; {of}")
-    return values
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return math.nan
+    file, rule = existing_file(path), "rates are finite numbers of at least 0, without header"
+    with reading(file.name, "CSV"):
+        columns = read_cells(file, file.name, None).columns
+    if n_topics not in (None, len(columns)):
+        raise DataError(f"{file.name} has {len(columns)} columns, not {n_topics}: one rate a topic")
+    names = [str(i + 1) for i in range(len(columns))]
+    rates = number_matrix(columns, names, file.name, rule)
+    wrong = np.argwhere(~(rates >= 0) | np.isinf(rates))
+    if len(wrong):
+        (row, column), rate = wrong[0], rates[tuple(wrong[0])]
+        raise DataError(f"{cell(file.name, row, names[column])} holds {rate:g}; {rule}")
+    return rates
 
 
 def checked_rates(matrix: Any) -> Floats:

@@ -1,11 +1,11 @@
 """Cells of one column: whole numbers, labels or user ids, with the row at fault where they are none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, Floats, FormatError, Ints, UserIds
+from reidrisk.base import Array, DataError, Floats, FormatError, Ints, UserIds, first_seen
 
 
 class Labels(dict[str, int]):
@@ -76,6 +76,31 @@ def _from_floats(cells: Any, at: Callable[[int], str], what: str) -> Ints:
     return values.astype(np.int64)
 
 
+def number_matrix(columns: Sequence[Any], names: Sequence[str], name: str, rule: str) -> Floats:
+    """Return columns of text as a matrix, or name the first cell that is no number, with the ``rule`` for them all."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    matrix = np.empty((len(columns[0]), len(columns)))
+    for j, cells in enumerate(columns):
+        try:
+            matrix[:, j] = pc.utf8_trim_whitespace(cells).cast(pa.float64()).to_numpy()
+        except pa.ArrowInvalid as error:
+            texts = cells.to_pylist()
+            row = next((row for row, text in enumerate(texts) if not is_number_text(text)), 0)
+            raise DataError(f"{cell(name, row, names[j])} holds {texts[row]!r}; {rule}") from error
+    return matrix
+
+
+def is_number_text(text: str) -> bool:
+    """Tell whether a text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def cell(name: str, row: int, column: str) -> str:
     """Say where a cell is; people count rows from 1, without the header."""
     return f"{name}: row {row + 1}, column {column!r}"
@@ -123,16 +148,6 @@ def user_ids(name: str, column: str, cells: Any) -> UserIds:
         at = cell(name, int(np.argmax(numbers)), column)
         raise DataError(f"{at} holds {numbers.max()}, which does not fit into 64 signed bits; give such ids as text")
     return numbers.astype(np.int64, copy=False)
-
-
-def first_seen(ids: UserIds) -> tuple[Ints, UserIds]:
-    """Return for each id its number in the order of first appearance, and the distinct ids in that order."""
-    import pyarrow as pa
-
-    is_number = isinstance(ids, np.ndarray)
-    encoded = (pa.array(ids) if is_number else ids).dictionary_encode()
-    rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return rows, encoded.dictionary.to_numpy() if is_number else encoded.dictionary
 
 
 def first_repeat(codes: Array) -> tuple[int, int] | None:
