@@ -4,18 +4,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from reidrisk.base import Bools, DataError, FormatError, Ints, Note, TruthError, UserIds, find_users, is_text
+from reidrisk.base import DataError, Ints, Note, is_text
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
 from reidrisk.io.exports.pairs import read_pairs
-from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import cell, first_repeat, holds_text, shown_user, user_ids
 from reidrisk.io.tables.encoding import Declared, Encoding, settle
-from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.layouts import require_columns
+from reidrisk.io.tables.formats import open_table
 from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
 from reidrisk.records import Bags, Traces, Truth
@@ -100,8 +95,8 @@ def read_bags_pair(
 def read_truth(path: PathLike, pair: Pair[Any]) -> Ints:
     r"""Read which target each query truly is: the row of each target, -1 = not among the targets.
 
-    The file has the columns ``query`` and ``target``: user ids of the two tables, which must name their users. An empty
-    ``target``, or no row, says that a query is not among the targets.
+    The file has the columns ``query`` and ``target``, or any two that fit: user ids of the two tables, which must name
+    their users. An empty ``target``, or no row, says that a query is not among the targets.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -111,23 +106,7 @@ def read_truth(path: PathLike, pair: Pair[Any]) -> Ints:
     >>> read_pair(folder / "a.csv", folder / "b.csv", truth=folder / "pairs.csv").truth.tolist()
     [1, 0, -1]
     """
-    targets, queries = pair.targets, pair.queries
-    if targets.users is None or queries.users is None:
-        raise TruthError(f"{path}: true pairs name users, and the two tables do not; give both a column 'user'")
-    sides = {"query": queries.users, "target": targets.users}
-    table = open_table(path)
-    require_columns(table, list(sides), "true pairs")
-    table = typed(table, ids=[column for column, known in sides.items() if not is_text(known)])
-    (stating, query_rows), (named, target_rows) = (_found(table, column, known) for column, known in sides.items())
-    if not stating.all():
-        where = cell(table.name, int(np.argmin(stating)), "query")
-        raise TruthError(f"{where} has no user id; every pair names its query")
-    if twice := first_repeat(query_rows):
-        same = f"rows {twice[0] + 1} and {twice[1] + 1} are of the same query"
-        raise TruthError(f"{table.name}: {same}; give every query one target")
-    truth = np.full(len(queries), -1, dtype=np.int64)
-    truth[query_rows[named]] = target_rows
-    return truth
+    return read_pairs(path, pair.targets.users, pair.queries.users, strict=True)[0]
 
 
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:
@@ -149,11 +128,10 @@ def _paired(
 ) -> Pair[Records]:
     """Find who is in both tables, by the true pairs or by their ids; refuse people of one alone, or ``keep`` them."""
     rows, notes = None, encoding.notes
-    if truth is not None and ":" in str(truth) and not Path(truth).exists():
-        rows, more = read_pairs(truth, targets.users, queries.users)
+    if truth is not None:
+        named = ":" in str(truth) and not Path(truth).exists()  # two columns of a table that may be of others as well
+        rows, more = read_pairs(truth, targets.users, queries.users, strict=not named)
         notes += more
-    elif truth is not None:
-        rows = read_truth(truth, Pair(targets, queries, None, 0, 0))
     found = paired(targets, queries, encoding.vocabulary, notes, names, rows)
     alone = (found.unmatched_targets, found.unmatched_queries)
     if rows is None and any(alone) and not keep:
@@ -200,29 +178,3 @@ def _why_unmatched(is_named: bool, names: tuple[str, str], sizes: tuple[int, int
         return f"no user of {a} ({sizes[0]:,}) is in {b} ({sizes[1]:,}); {pairs}"
     differ = f"{alone[0]:,} users of {a} are not in {b} and {alone[1]:,} of {b} not in {a}"
     return f"{differ}; --allow-unmatched keeps them: such a target is a distractor, any link of such a query is wrong"
-
-
-def _found(table: Table, column: str, known: UserIds) -> tuple[Bools, Ints]:
-    """Return which rows of the file name a user in this column, and who that is among the known ones."""
-    import pyarrow as pa
-    import pyarrow.compute as pc  # not loaded with pyarrow itself
-
-    kind, is_null = table.types[column], pa.types.is_null(table.types[column])
-    if not is_null and holds_text(kind) != is_text(known):
-        given, wanted = ("text", "integers") if holds_text(kind) else (str(kind), "text")
-        raise FormatError(f"{table.name}: column {column!r} is {given} but the user ids of the table are {wanted}")
-    values: Any = table.column(column)
-    if is_text(known):
-        values = values.cast(pa.large_string())
-        values = pc.if_else(pc.equal(values, ""), None, values)
-    elif is_null:
-        values = values.cast(pa.int64())
-    stated = values.is_valid().to_numpy()
-    ids = user_ids(table.name, column, values.drop_null())
-    rows = find_users(ids, known)
-    if (rows < 0).any():
-        at = int(np.argmax(rows < 0))
-        where = cell(table.name, int(np.flatnonzero(stated)[at]), column)
-        who = f"names user {shown_user(ids, at)}, who is not among the {'queries' if column == 'query' else 'targets'}"
-        raise TruthError(f"{where} {who}; correct it (a query without a target has an empty cell there)")
-    return stated, rows

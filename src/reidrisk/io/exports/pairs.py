@@ -17,12 +17,15 @@ _KNOWN = ("target", "query")
 _ENOUGH = 0.5  # share of the ids of a column that must be in a table
 
 
-def read_pairs(given: Any, targets: UserIds | None, queries: UserIds | None) -> tuple[Ints, tuple[Note, ...]]:
+def read_pairs(
+    given: Any, targets: UserIds | None, queries: UserIds | None, strict: bool = False
+) -> tuple[Ints, tuple[Note, ...]]:
     r"""Return the row of the target of each query, -1 = none, and a note where pairs name people who are in no table.
 
     ``given`` is a frame, or a path, with or without the names of two columns behind it: ``pairs.csv:crm_id=partner_id``
     are ids of the first table, and of the second. Default: the columns ``target`` and ``query``, or the only two there
     are, in the order that fits the tables. Ids are compared as text where one side has numbers and the other text.
+    Where the pairs must be ``strict``, those who are in no table are refused.
 
     >>> from reidrisk.base.users import as_users
     >>> pairs = {"crm": [11, 12, 13], "partner": ["b", "a", "z"]}
@@ -35,8 +38,11 @@ def read_pairs(given: Any, targets: UserIds | None, queries: UserIds | None) -> 
         raise TruthError(f"{source.name}: true pairs name people, and the tables do not; name the column with --user")
     one, two = (column(source, name) for name in named) if named else _usual(source, targets, queries)
     target, query = _rows(source, one, targets), _rows(source, two, queries)
-    stated = ~_empty(source, two)
-    absent = {"targets": int(((target < 0) & ~_empty(source, one)).sum()), "queries": int(((query < 0) & stated).sum())}
+    strangers = (target < 0) & ~_empty(source, one), (query < 0) & ~_empty(source, two)
+    if strict:
+        _refuse_strangers(source, one, strangers[0], "the known records; leave it empty where there is none")
+        _refuse_strangers(source, two, query < 0, "the records to identify; every pair names one")
+    absent = {"targets": int(strangers[0].sum()), "queries": int(strangers[1].sum())}
     here = np.flatnonzero(query >= 0)
     if twice := first_repeat(query[here]):
         first, second = here[list(twice)] + 1
@@ -50,6 +56,13 @@ def read_pairs(given: Any, targets: UserIds | None, queries: UserIds | None) -> 
     if not any(absent.values()):
         return truth, ()
     return truth, (Note("pairs-absent", pairs=source.table.n_rows, **absent),)
+
+
+def _refuse_strangers(source: Source, name: str, wrong: Any, among: str) -> None:
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        who = source.column(name)[row].as_py()
+        raise TruthError(f"{source.name}: row {row + 1}, column {name!r} names {who!r}, who is not among {among}")
 
 
 def _opened(given: Any) -> tuple[Source, tuple[str, str] | None]:
