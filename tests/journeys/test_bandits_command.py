@@ -125,7 +125,7 @@ BAD = {
     "one user": ([log(users=1)], [], "only 1 user"),
     "clusters": ([], ["--clusters", 9], "there are 8 users, so no 9 clusters"),
     "clusters in a strategy": ([], ["--strategy", "clusters:9"], "9"),
-    "cells": ([], ["--n-aux", 10], "n_aux must lie between 1 and the 9 cells"),
+    "cells": ([], ["--n-aux", 10], "n_aux must be a whole number from 1 to the 9 cells"),
     "strategy": ([], ["--strategy", "shuffle"], "'shuffle' is no anonymisation step"),
     "format": ([], ["--format", "xml"], "--format must be one of"),
     "attack": ([], ["--attack", "magic"], "--attack must be one of"),

@@ -15,8 +15,6 @@ from reidrisk.search.engines import Engine
 
 SURE = 0.9  # a chance at which an attack is called sure
 _CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)  # thresholds that are rehearsed, where the truth is not known
-
-
 _PEOPLE = 100  # from which on links of other people teach something
 _OFF = 0.03  # how far probabilities may be off, beyond chance, and still be shown
 

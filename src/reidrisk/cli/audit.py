@@ -12,7 +12,7 @@ from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import inputs_of
-from reidrisk.cli.parameters import Json, Out, Seed, argument, option, share
+from reidrisk.cli.parameters import Json, Out, Seed, argument, numbers, option, share
 from reidrisk.cli.results import ResultOut, compare_saved, finish, saved_spec
 from reidrisk.cli.scenarios import chosen_scenario
 
@@ -141,7 +141,7 @@ def audit(
     else:
         given = {name: str(one) if isinstance(one, Path) else one for name, one in context.params.items()}
         options = {name: given[name] for name in AuditSpec.model_fields if name in given}
-        options |= {"epochs": _numbers(epochs), "attacks": tuple(attack) if attack else None}
+        options |= {"epochs": numbers("--epochs", epochs, int), "attacks": tuple(attack) if attack else None}
         options |= {name: seconds(as_flag(name), given[name]) for name in ("budget", "what_if_budget")}
         options |= {name: share(as_flag(name), given[name]) for name in ("max_risk", "aim") if given[name] is not None}
         options |= {"changes": tuple(change) if change else None, "what_if": what_if_of(what_if, out)}
@@ -202,12 +202,3 @@ def what_if_of(said: bool | None, out: Path | None) -> bool | str | None:
     ('fits', None, True)
     """
     return "fits" if said is None and out is not None else said
-
-
-def _numbers(text: str | None) -> tuple[int, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError as error:
-        raise OptionError(f"--epochs takes whole numbers such as 1,2,4,8, not {text!r}") from error

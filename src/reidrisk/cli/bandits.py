@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
-from reidrisk.base import OptionError, require
+from reidrisk.base import OptionError
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, option, takes
+from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, numbers, option, takes
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Tradeoff
@@ -45,12 +43,12 @@ def tradeoff(
         raise OptionError("--quick leaves out the attack 'likelihood'; leave out one of the two")
     given = {name: options.pop(name) for name in ("format", "states", "max_gap", "unit")}
     inputs = BehaviourFile.called(as_flag, path=str(behaviour), **given)
-    wanted = {"strategies": strategy or None, "amounts": None if amounts is None else _numbers(amounts)}
+    wanted = {"strategies": strategy or None, "amounts": numbers("--amounts", amounts, float)}
     seed = fresh_seed() if seed is None else checked_seed(seed)
     spec = TradeoffSpec.called(as_flag, inputs=inputs, seed=seed, likelihood=not quick, **wanted, **options)
     output.check_writable(out, chart, inputs=(behaviour, None if inputs.states is None else Path(inputs.states)))
     output.check_report(out)
-    _check_chart(chart)
+    output.check_made(chart, "the chart is a picture", (".png", ".svg"))
     with output.progress_bar() as say:
         say("reading", 0.0)
         users = inputs.read()
@@ -60,26 +58,6 @@ def tradeoff(
     shown = page(found, f"{command} --seed {seed}")
     files = [(chart, partial(_draw, found)), (out, partial(output.write_page, shown))]
     output.do_each(files, partial(output.show, shown, found.to_dict(), as_json))
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    values = []
-    for part in text.split(","):
-        with suppress(ValueError):
-            values.append(float(part))
-            if math.isfinite(values[-1]):
-                continue
-        raise OptionError(f"--amounts holds {part.strip()!r}; give finite numbers such as 0,1e-6,1e-4")
-    return tuple(values)
-
-
-def _check_chart(path: Path | None) -> None:
-    if path is None:
-        return
-    if path.suffix.lower() not in (".png", ".svg"):
-        raise OptionError(f"the chart is a picture; give it a name that ends in .png or .svg, not {path.name!r}")
-    for module in ("altair", "vl_convert"):
-        require(module, "report", "the chart")
 
 
 def _draw(found: Tradeoff, path: Path) -> None:

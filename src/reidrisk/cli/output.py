@@ -111,14 +111,19 @@ def lock(context: typer.Context, path: Path, is_folder: bool = False) -> None:
 
 def check_report(path: Path | None) -> None:
     """Refuse, before a long job, a report that could not be written after it."""
+    check_made(path, "the report is an HTML file", (".html", ".htm"), "jinja2")
+
+
+def check_made(path: Path | None, what: str, endings: tuple[str, ...], *modules: str) -> None:
+    """Refuse, before a long job, what could not be drawn after it: by the ending of its name, or without a library."""
     from reidrisk.io.atomic import is_stream
 
     if path is None:
         return
-    if not is_stream(path) and path.suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"the report is an HTML file; give it a name that ends in .html, not {path.name!r}")
-    for module in ("altair", "vl_convert", "jinja2"):
-        require(module, "report", "the HTML report")
+    if not is_stream(path) and path.suffix.lower() not in endings:
+        raise OptionError(f"{what}; give it a name that ends in {' or '.join(endings)}, not {path.name!r}")
+    for module in ("altair", "vl_convert", *modules):
+        require(module, "report", "a page or a chart")
 
 
 def do_each(files: Sequence[tuple[Path | None, Callable[[Path], None]]], show: Callable[[], None]) -> None:

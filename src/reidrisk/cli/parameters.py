@@ -1,10 +1,12 @@
 """What commands have in common: options (their own, shared, of a spec), menus, and the words to run one again."""
 
 import inspect
+import math
 import shlex
 import types
 import typing
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -71,6 +73,23 @@ def _kind(annotation: Any, required: bool) -> Any:
 def chosen(spec: type[Spec], options: dict[str, Any]) -> Spec:
     """Return one of the specs of a command, with what was chosen for its fields."""
     return spec(**{name: options[name] for name in spec.model_fields})
+
+
+def numbers(flag: str, text: str | None, kind: type[int] | type[float]) -> tuple[Any, ...] | None:
+    """Read numbers of a kind with commas between; None where none were given.
+
+    >>> numbers("--epochs", "1,2,4", int)
+    (1, 2, 4)
+    """
+    values: list[Any] = []
+    for part in [] if text is None else text.split(","):
+        with suppress(ValueError):
+            values.append(kind(part))
+            if math.isfinite(values[-1]):
+                continue
+        such = "whole numbers such as 1,2,4" if kind is int else "finite numbers such as 0,1e-6,1e-4"
+        raise OptionError(f"{flag} holds {part.strip()!r}; give {such}")
+    return None if text is None else tuple(values)
 
 
 def share(flag: str, text: str) -> float:

@@ -20,8 +20,6 @@ from reidrisk.attacks.base import Attack, Links
 from reidrisk.base import Bools, Floats, Ints, each
 from reidrisk.measure.alike import distinct
 
-Flags = Bools
-
 PAIRS = 1_000_000_000  # scores computed again, at most, to see how links change when a target leaves: some seconds
 _SCORES = 2_000_000  # scores held at once
 _FEW = 10  # targets whose kind may be absent, or much rarer, among as many other people
@@ -72,7 +70,7 @@ def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: 
     return Gains(found)
 
 
-def _most_held(links: Links, held: Flags) -> int:
+def _most_held(links: Links, held: Bools) -> int:
     """Return the largest number of such queries that one target or one tie of few has.
 
     A tie is known by its size and its first target, so that near the limit the order of the targets may decide.
@@ -110,7 +108,7 @@ def _add_tied(found: Floats, attack: Attack[Any], queries: Any, links: Links, tr
     return True
 
 
-def _add(found: Floats, held: Flags, attack: Attack[Any], asked: Any, links: Links, truth: Ints, part: Ints) -> bool:
+def _add(found: Floats, held: Bools, attack: Attack[Any], asked: Any, links: Links, truth: Ints, part: Ints) -> bool:
     """Add the gains of some queries with one best target, a wrong one; they are no longer held where the truth is next.
 
     Tell whether their links are what the scores say.

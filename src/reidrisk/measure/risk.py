@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream
+from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream, whole
 from reidrisk.base.arrays import frozen
 from reidrisk.base.intervals import design_effect, mean_interval
 from reidrisk.measure import jackknife
@@ -116,8 +116,7 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[Ints |
     """Draw which queries to score; ``None`` means all of them, and then no seed is used."""
     if sample is None or sample >= n:
         return None, None
-    if sample < 1:
-        raise OptionError(f"sample must be at least 1 query, not {sample}")
+    whole("sample", sample, unit="queries")
     used = fresh_seed() if seed is None else seed
     return np.sort(stream(used, "sample queries").choice(n, size=sample, replace=False, shuffle=False)), used
 

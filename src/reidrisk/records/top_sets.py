@@ -17,9 +17,7 @@ import numpy as np
 from reidrisk.base import BLOCK, Array, DataError, Ints, UInts, UserIds, Vocabulary, blocks, checked_seed, stream
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 
-Integers = Ints
-
-Words = Callable[[Integers, Integers, int], UInts]
+Words = Callable[[Ints, Ints, int], UInts]
 """Given the rows and the epochs of some short sets, all rows of one block, and k: k random words for each set."""
 
 
@@ -45,20 +43,20 @@ def filled(tokens: Array, n_tokens: int, words: Words) -> Array:
     return full
 
 
-def _new_to(sets: Integers, words: UInts, n_tokens: int) -> Integers:
+def _new_to(sets: Ints, words: UInts, n_tokens: int) -> Ints:
     """Return for each set one of the tokens it does not hold."""
     held = np.sort(np.where(sets < 0, n_tokens, sets), axis=1)  # empty slots sort behind every token
     left = (n_tokens - (sets >= 0).sum(axis=1)).astype(np.uint64)
     half = np.uint64(32)
     # The high 64 bits of word times left; left is below 2^32, so that no part overflows.
     high = (words >> half) * left + (((words & np.uint64(0xFFFFFFFF)) * left) >> half)
-    token: Integers = (high >> half).astype(np.int64)
+    token: Ints = (high >> half).astype(np.int64)
     for column in range(held.shape[1]):
         token += held[:, column] <= token
     return token
 
 
-def from_the_system(rows: Integers, epochs: Integers, k: int) -> UInts:
+def from_the_system(rows: Ints, epochs: Ints, k: int) -> UInts:
     """Draw words from the operating system's generator; there is no seed that anybody could find."""
     return np.frombuffer(os.urandom(8 * k * rows.size), dtype=np.uint64).reshape(-1, k)
 
@@ -67,7 +65,7 @@ def from_seed(seed: int, n: int, n_epochs: int) -> Words:
     """Return words that seed and row decide, for simulations of n users: whoever knows the seed knows the padding."""
     seed = checked_seed(seed)
 
-    def words(rows: Integers, epochs: Integers, k: int) -> UInts:
+    def words(rows: Ints, epochs: Ints, k: int) -> UInts:
         block = int(rows[0]) // BLOCK
         size = (min(BLOCK, n - block * BLOCK), n_epochs, k)
         drawn = stream(seed, "pad top sets", block).integers(2**64, size=size, dtype=np.uint64)

@@ -15,9 +15,9 @@ from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
 from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.histories.replay import Replay
+from reidrisk.topics.histories.times import DAY
 from reidrisk.topics.taxonomy import Taxonomy
 
-DAY = 86_400
 WEEK = 7 * DAY
 _OBSERVED, _KEPT, _LONGEST_DELAY = 3 * WEEK, 4 * WEEK, 2 * DAY
 _EPOCHS_KEPT, _EPOCHS_SHOWN = 4, 3

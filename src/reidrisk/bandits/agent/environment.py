@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidrisk.bandits.transitions import checked_records
-from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError
+from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, whole
 
 BEST, OTHERS, SIGMA = 2.0, 1.05, 2.0
 """Mean of the best arm, highest mean of the others, and standard deviation of a reward in the paper."""
@@ -81,7 +81,7 @@ def hard_rewards(n: int) -> Floats:
     >>> hard_rewards(3).tolist()
     [[2.0, 1.05, 1.05], [1.05, 2.0, 1.05], [1.05, 1.05, 2.0]]
     """
-    _check(n)
+    n = whole("n", n, least=2, unit="states")
     return np.where(np.eye(n, dtype=np.bool_), BEST, OTHERS)
 
 
@@ -94,12 +94,7 @@ def easy_rewards(n: int) -> Floats:
     >>> easy_rewards(3).tolist()
     [[2.0, 1.05, 0.0], [0.0, 2.0, 1.05], [1.05, 0.0, 2.0]]
     """
-    _check(n)
+    n = whole("n", n, least=2, unit="states")
     after = (np.arange(n)[:, None] - np.arange(n)) % n  # places of arm a after the best arm of state s
     spaced = np.linspace(0.0, OTHERS, n - 1) if n > 2 else np.array([OTHERS])
     return np.asarray(np.concatenate([[BEST], spaced])[after])
-
-
-def _check(n: int) -> None:
-    if isinstance(n, bool) or n < 2:
-        raise OptionError(f"a bandit needs at least 2 states, not {n!r}")

@@ -13,7 +13,7 @@ from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, mean_interval, sizes, slices
 from reidrisk.base.arrays import frozen
-from reidrisk.base.options import is_whole, one_of, whole
+from reidrisk.base.options import one_of, whole, whole_up_to
 from reidrisk.base.streams import checked_seed, stream
 
 ATTACKS = ("scoreboard", "likelihood")  # names of the attacks: the paper's, and one that knows the mechanism
@@ -40,8 +40,7 @@ def auxiliary(records: ArrayLike, n_aux: int, seed: int = 0, draws: int | None =
     """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw."""
     array = checked_records(records, least=2)
     n, m = len(array), array.shape[1] ** 2
-    if not is_whole(n_aux) or not 1 <= n_aux <= m:
-        raise OptionError(f"n_aux must lie between 1 and the {m} cells of a matrix, not {n_aux!r}")
+    n_aux = whole_up_to("n_aux", n_aux, m, limit=f"the {m} cells of a matrix")
     many = max(1, -(-_QUERIES // n)) if draws is None else whole("draws", draws)
     checked_seed(seed)
     sizes.NUMBERS.check(n * many * n_aux, "what the attacker knows", "take fewer draws or cells")

@@ -25,8 +25,6 @@ from reidrisk.populations.type_mixture import n_terms
 if TYPE_CHECKING:
     import torch
 
-Table = Array
-
 # Entries of the matrices G that are made at a time. On a CPU fewer are a little faster, but then threads meet so often
 # that on a busy machine they mostly wait for each other; on a GPU, as many as there are.
 _ON_CPU, _ON_GPU = 1 << 22, 1 << 27
@@ -36,7 +34,7 @@ class Objective:
     """J for given statistics, single (N,), within and across (N, N), those of every epoch; and its gradient."""
 
     def __init__(
-        self, single: Table, within: Table, across: Table, device: Any = "cpu", dtype: Any = None, at_once: int = 0
+        self, single: Array, within: Array, across: Array, device: Any = "cpu", dtype: Any = None, at_once: int = 0
     ) -> None:
         self._torch = require("torch", "release", "fitting a model")
         dtype = dtype or self._torch.float32

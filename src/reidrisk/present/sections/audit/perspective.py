@@ -14,7 +14,6 @@ from reidrisk.present.words import a, in_words, people, rate_cells, table, texts
 PUBLISHED = texts("choices")["published"]["figures"]
 """Figures for the Topics API as printed: whose, how exact, rate, people, weeks, source."""
 
-
 _NUMBERS = table("numbers")  # which number names a person for good
 
 
