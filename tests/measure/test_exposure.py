@@ -148,8 +148,8 @@ def test_an_item_is_named_only_where_enough_people_hold_it_and_enough_do_not():
 @pytest.mark.parametrize(
     ("risk", "people", "message"),
     [
-        (np.zeros(2), "people", "by their Traces or Bags, not by str"),
-        (np.zeros(2), None, "not by NoneType"),
+        (np.zeros(2), "people", "queries must be Traces, Bags or Vectors, not str"),
+        (np.zeros(2), None, "not NoneType"),
         ("risk", Bags([[1], [2]]), "a risk for each of the 2 records, not str"),
         (np.zeros(3), Bags([[1], [2]]), r"for each of the 2 records, not float64 \(3,\)"),
         (np.array([0.0, 1.5]), Bags([[1], [2]]), "the risk of record 1 is 1.5"),

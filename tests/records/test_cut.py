@@ -96,7 +96,7 @@ def test_sizes_that_are_none_are_refused(sizes):
 
 
 def test_an_unknown_way_is_refused():
-    with pytest.raises(OptionError, match="by one of part, visits, held, apart, not 'half'"):
+    with pytest.raises(OptionError, match="way must be one of part, visits, held, apart, not 'half'"):
         cut(Bags([[2, 2]]), np.array([1]), 0, "half")
 
 

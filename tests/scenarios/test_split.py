@@ -195,7 +195,7 @@ def test_other_seeds_split_otherwise():
         (Bags([[1]]), {"by": "column"}, "Bags have no columns to split by"),
         (Traces([[0]], 1), {"by": "column"}, "Traces have no columns to split by"),
         (Events({"u": [1], "i": [1]}, user="u", items="i"), {}, "these Events have no time"),
-        (Bags([[1]]), {"by": "half"}, "by one of time, random, column, not 'half'"),
+        (Bags([[1]]), {"by": "half"}, "by must be one of time, random, column, not 'half'"),
         (Bags([[1]]), {"by": "random", "share": 1.0}, "share must lie strictly between 0 and 1"),
         (Traces([[0]], 1), {"apart": True}, "are for by='random'"),
         (Bags([[1]]), {"by": "random", "at": 3}, "at=3 is a moment, for by='time'"),

@@ -84,7 +84,7 @@ def counted_exposure(risks: Floats, counts: Ints, groups: tuple[Group, ...] = ()
 
 def _checked(per_user: Any, queries: Any) -> Floats:
     """Return the risks as numbers from 0 to 1, one for each record."""
-    of_class("what exposure describes people by", queries, (Traces, Bags, Vectors), "Traces, Bags or Vectors")
+    of_class("queries", queries, (Traces, Bags, Vectors), "Traces, Bags or Vectors")
     risk = np.asarray(per_user)
     if risk.dtype.kind not in "fiub" or risk.shape != (len(queries),):
         given = f"{risk.dtype} {risk.shape}" if risk.dtype.kind in "fiub" else type(per_user).__name__
