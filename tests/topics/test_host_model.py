@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from reidrisk.base.errors import DataError, FormatError, MissingExtraError, OptionError
 from reidrisk.topics import HostClassifier, HostModel, Taxonomy, histories_from_frame, replay
-from reidrisk.topics.host_model import Limits, _limits, chosen, word_pieces
+from reidrisk.topics.host_model import Thresholds, _thresholds, chosen, word_pieces
 
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 40: "/Sports"})
-LIMITS = Limits(5, 0.8, 0.01, 0.25)
+LIMITS = Thresholds(5, 0.8, 0.01, 0.25)
 PIECES = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "rain": 4, "##y": 5, "golf": 6, "com": 7}
 CONFIG = {"max_categories": 5, "min_none_weight": "3f4ccccd", "min_category_weight": "3c23d70a",
           "min_normalized_weight_within_top_n": "3e800000"}  # fmt: skip
@@ -118,7 +118,7 @@ def test_pieces_are_the_longest_known():
 def test_the_configuration_is_read_or_refused(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(CONFIG))
-    limits = _limits(path)
+    limits = _thresholds(path)
     assert (limits.max_categories, limits.min_normalized_weight_within_top_n) == (5, 0.25)
     assert (limits.min_none_weight, limits.min_category_weight) == pytest.approx((0.8, 0.01))
     for wrong in (
@@ -130,7 +130,7 @@ def test_the_configuration_is_read_or_refused(tmp_path):
     ):
         path.write_text(wrong)
         with pytest.raises(FormatError, match="not the configuration of a model of hosts"):
-            _limits(path)
+            _thresholds(path)
 
 
 def test_without_the_extra_the_install_command_is_named(tmp_path, monkeypatch):

@@ -15,10 +15,10 @@ from reidrisk.attacks import Attack, registry
 from reidrisk.audit import plan
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.axis import Axis, Look, axis_of
+from reidrisk.audit.bounding import bounds_at
 from reidrisk.audit.choice import telling_epochs
 from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
 from reidrisk.audit.gate import gate
-from reidrisk.audit.limits import limits
 from reidrisk.audit.per_person import Scored
 from reidrisk.audit.ranks import rank_notes
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
@@ -29,7 +29,7 @@ from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt, check_truth
 from reidrisk.audit.warnings import warnings
 from reidrisk.base import DataError, Difference, Ints, Note, Progress, Risk, Steps, mean_interval, of_class, silent
 from reidrisk.base.streams import fresh_seed
-from reidrisk.measure.risk import chosen_queries, linked, summarise
+from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
 from reidrisk.records import Case, TopSets, Truth, Vectors
 from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
@@ -93,7 +93,7 @@ def audit_case(
     risks, differences = rows.risks, rows.differences
     parts = error_parts(risks, axis.size, axis.asked, axis.name, questions)
     lower_ends = tuple(_lower_end(risk, n) for risk, n in zip(risks, parts, strict=True))
-    found = limits(spec, case, top_sets, bounded, steps)
+    found = bounds_at(spec, case, top_sets, bounded, steps)
 
     steps.begin("how sure the attack is", 2.0)
     worst = strongest(risks, lower_ends)
@@ -239,7 +239,7 @@ class _Rows:
             if plan.for_whole(attack.name) and not whole:
                 continue
             links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)
-            row = summarise(
+            row = risk_of_links(
                 attack, targets, part, links, self.asked.truth, self.asked.everyone, self.spec.seed, self.spec.level
             )
             here.append(dataclasses.replace(row, n_epochs=look.n, which=look.which))

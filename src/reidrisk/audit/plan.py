@@ -39,7 +39,7 @@ class NotRun(Result):
     seconds: float | None = None
 
 
-class Plan(NamedTuple):
+class AuditPlan(NamedTuple):
     """The names of the attacks to run, how many queries to score (None: all), and what does not run."""
 
     names: tuple[str, ...]
@@ -55,7 +55,7 @@ def applicable(case: Case) -> tuple[attacks.Entry, ...]:
     return tuple(one for one in usual if one.attack.applies(targets, queries))
 
 
-def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0) -> Plan:
+def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0) -> AuditPlan:
     """Return what runs within ``budget`` reference seconds: all default attacks, or those named, with ``own`` more.
 
     Queries are sampled where all of them take longer, never targets. The dearest of the attacks that were not named is
@@ -91,7 +91,7 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
         size = largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) + again * (q == n) <= budget)
     if size < fewest:
         not_run += [NotRun(one.name, "few people") for one in usual if one in running]
-    return Plan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run))
+    return AuditPlan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run))
 
 
 def enough(case: Case) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.bandits.agent.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
-from reidrisk.bandits.agent.regret import Regret, regret, simulate, summarise
+from reidrisk.bandits.agent.regret import Regret, regret, regret_of, simulate
 from reidrisk.bandits.linkage.measure import ATTACKS, Auxiliary, ads, auxiliary, credits, link_notes, risk_of_credits
 from reidrisk.bandits.sharing.anonymise import Shared, applied, finished, started
 from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, Strategy, as_steps
@@ -218,7 +218,7 @@ def _measured(setting: _Setting, base: list[Shared], step: Step) -> tuple[Regret
             collected.append(credit)
             ties[name] += tied / releases
         near.append(ads(records, shared, cells, alpha))
-    cost = summarise(setting.env, np.concatenate(totals), spec.steps, seed, spec.level, "thompson")
+    cost = regret_of(setting.env, np.concatenate(totals), spec.steps, seed, spec.level, "thompson")
     risks = [
         risk_of_credits(np.concatenate(c), known, len(records), ties[name], seed, spec.level, name)
         for name, c in found.items()

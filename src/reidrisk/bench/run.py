@@ -19,7 +19,7 @@ from reidrisk.bench.reading import Reader, Sites, load
 from reidrisk.bench.result import Assigned, Bench, Expected, Row, Used
 from reidrisk.bench.settings import SETTINGS
 from reidrisk.measure import Calibration, calibration, difference, matching
-from reidrisk.measure.risk import chosen_queries, linked, summarise
+from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Case, Events, Traces, Truth
 
@@ -145,7 +145,7 @@ def _measured(entry: Entry, case: Case, mechanism: TopKNoise | None, spec: Bench
     began = time.perf_counter()
     attack, links = _linked(entry, case, asked, mechanism, spec)
     seconds = time.perf_counter() - began
-    risk = summarise(attack, targets, asked, links, known, rows is None, seed, spec.level)
+    risk = risk_of_links(attack, targets, asked, links, known, rows is None, seed, spec.level)
     sure = None
     if links.probability is not None and risk.per_user is not None:
         sure = calibration(links.probability, risk.per_user, links.n_ties, spec.seed)

@@ -68,7 +68,7 @@ def random_user(
     target = known.target if rows is None else known.target[rows]
     attack.fit(targets).look_around(queries)
     links = linked(attack, asked, engine)
-    return summarise(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
+    return risk_of_links(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
 
 
 def check_attack(attack: Any) -> None:
@@ -215,7 +215,7 @@ def checked_groups(groups: tuple[ArrayLike, ArrayLike], n_targets: int, n_querie
     return found
 
 
-def summarise(
+def risk_of_links(
     attack: Attack[Any],
     targets: Any,
     queries: Any,

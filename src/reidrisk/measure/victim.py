@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
 from reidrisk.base import ArrayLike, DataError, Note, Risk, whole
-from reidrisk.measure.risk import chosen_queries, summarise
+from reidrisk.measure.risk import chosen_queries, risk_of_links
 from reidrisk.records import Traces, Truth, find_truth
 
 
@@ -46,7 +46,7 @@ def known_victim(
     attack = attack.one_by_one()
     attack.fit(audience).look_around(victims.take(slice(0, 0)))
     links, right = attack.link(asked), Truth(target, known.origin)
-    risk = summarise(attack, audience, asked, links, right, rows is None, used, level)
+    risk = risk_of_links(attack, audience, asked, links, right, rows is None, used, level)
     return replace(risk, setting="known victim", notes=(*risk.notes, Note("victims-alone")))
 
 

@@ -24,7 +24,7 @@ _NONE = -2  # label of 'no topic' in the published models
 
 
 @dataclass(frozen=True)
-class Limits:
+class Thresholds:
     """Which of the model's weights become topics, as written in the ``config.json`` beside it."""
 
     max_categories: int
@@ -43,12 +43,12 @@ class HostModel:
     """
 
     def __init__(
-        self, interpreter: Any, labels: Sequence[int], pieces: Mapping[str, int], limits: Limits, taxonomy: Taxonomy
+        self, interpreter: Any, labels: Sequence[int], pieces: Mapping[str, int], limits: Thresholds, taxonomy: Taxonomy
     ) -> None:
         for label in labels:
             if label != _NONE:
                 taxonomy.checked(label)
-        self._interpreter, self._labels, self._pieces, self._limits = interpreter, tuple(labels), pieces, limits
+        self._interpreter, self._labels, self._pieces, self._thresholds = interpreter, tuple(labels), pieces, limits
         self.taxonomy = taxonomy
         interpreter.allocate_tensors()
         inputs = {entry["name"]: entry for entry in interpreter.get_input_details()}
@@ -63,7 +63,7 @@ class HostModel:
         """Read ``model.tflite`` and ``config.json`` from a folder as Chrome keeps it."""
         litert = require("ai_edge_litert.interpreter", "topics", "Chrome's model of hosts")
         path = existing_file(Path(folder) / "model.tflite")
-        limits = _limits(existing_file(Path(folder) / "config.json"))
+        limits = _thresholds(existing_file(Path(folder) / "config.json"))
         try:
             with zipfile.ZipFile(path) as packed:
                 sizes.BYTES.check(sum(member.file_size for member in packed.infolist()), str(path), "give Chrome's own")
@@ -86,7 +86,7 @@ class HostModel:
         name, fault = plain_host(host)
         if fault:
             raise DataError(f"{host!r} is not a host: {fault}")
-        return chosen(self.weights(spaced(name.removeprefix("www."))), self._labels, self._limits)
+        return chosen(self.weights(spaced(name.removeprefix("www."))), self._labels, self._thresholds)
 
     def weights(self, text: str) -> Singles:
         """Return the weight of every label for a name with blanks."""
@@ -118,10 +118,10 @@ def word_pieces(text: str, pieces: Mapping[str, int]) -> list[int]:
     return found
 
 
-def chosen(weights: Array, labels: Sequence[int], limits: Limits) -> tuple[int, ...]:
+def chosen(weights: Array, labels: Sequence[int], limits: Thresholds) -> tuple[int, ...]:
     """Return the labels whose weights pass the limits, the weightiest first.
 
-    >>> limits = Limits(3, min_none_weight=0.8, min_category_weight=0.01, min_normalized_weight_within_top_n=0.25)
+    >>> limits = Thresholds(3, min_none_weight=0.8, min_category_weight=0.01, min_normalized_weight_within_top_n=0.25)
     >>> chosen(np.array([0.1, 0.6, 0.3, 0.05]), [-2, 10, 20, 30], limits)
     (10, 20)
     """
@@ -142,7 +142,7 @@ def _named(inputs: Mapping[str, Any], *names: str) -> Any:
     raise FormatError(f"the model has no input {names[0]!r}; it is not a model of hosts")
 
 
-def _limits(path: Path) -> Limits:
+def _thresholds(path: Path) -> Thresholds:
     """Read the limits; fractions are written as the four bytes of a float, in hexadecimal."""
     try:
         config = read_json(path)
@@ -150,6 +150,6 @@ def _limits(path: Path) -> Limits:
             name: float(struct.unpack(">f", bytes.fromhex(config[name]))[0])
             for name in ("min_none_weight", "min_category_weight", "min_normalized_weight_within_top_n")
         }
-        return Limits(max_categories=int(config["max_categories"]), **floats)
+        return Thresholds(max_categories=int(config["max_categories"]), **floats)
     except (ValueError, KeyError, TypeError, OverflowError, struct.error) as error:
         raise FormatError(f"{path}: is not the configuration of a model of hosts ({error!r})") from error

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk import bandits
-from reidrisk.bandits.agent.regret import simulate, summarise
+from reidrisk.bandits.agent.regret import regret_of, simulate
 from reidrisk.base.errors import DataError, OptionError
 
 D = 6
@@ -79,7 +79,7 @@ def test_the_curve_rises_to_the_mean_within_its_band(env):
 def test_the_interval_holds_the_mean_of_many_runs(env):
     totals = simulate(env, None, 0, 4_000, 60, seed=100)
     long = totals[:, 0, -1].mean()
-    parts = [summarise(env, part, 60, 100, 0.95, "thompson") for part in np.split(totals, 100)]
+    parts = [regret_of(env, part, 60, 100, 0.95, "thompson") for part in np.split(totals, 100)]
     assert np.mean([part.low <= long <= part.high for part in parts]) > 0.9
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.bandits import easy_rewards, hard_rewards
-from reidrisk.bandits.agent.thompson import AGENTS, FLOOR, play, tables_of
+from reidrisk.bandits.agent.thompson import AGENTS, FLOOR, lookup_of, play
 
 
 def random_matrix(rng: np.random.Generator, d: int, zeros: bool = False) -> np.ndarray:
@@ -34,7 +34,7 @@ def test_the_belief_is_the_posterior_summed_over_all_paths(seed, zeros):
         for t in range(steps):
             weight *= np.exp(-0.5 * ((rewards[t] - means[arms[t], path[t]]) / sigma) ** 2) * phi[path[t], path[t + 1]]
         posterior[path[-1]] += weight
-    belief = twins.filtered(phi, tables_of(means, sigma), arms, rewards)[-1]
+    belief = twins.filtered(phi, lookup_of(means, sigma), arms, rewards)[-1]
     assert belief == pytest.approx(posterior / posterior.sum(), rel=1e-12, abs=1e-240)
 
 
@@ -52,7 +52,7 @@ def test_the_kernel_plays_as_its_twin(seed, d, agent, zeros, sigma):
     means = [hard_rewards(d), easy_rewards(d), rng.normal(size=(3, d))][seed % 3]
     stops = np.array([7, 40])
     fast = play(
-        *(np.random.default_rng([seed, i]) for i in (0, 1)), true, assumed, tables_of(means, sigma), agent, stops
+        *(np.random.default_rng([seed, i]) for i in (0, 1)), true, assumed, lookup_of(means, sigma), agent, stops
     )
     slow = twins.played(*(np.random.default_rng([seed, i]) for i in (0, 1)), true, assumed, means, sigma, agent, stops)
     assert fast == pytest.approx(slow, rel=1e-9, abs=1e-9)
@@ -65,7 +65,7 @@ def test_a_million_steps_lose_no_state():
     state = np.where(np.arange(steps) < steps - 2_000, 0, 1)
     arms = rng.integers(3, size=steps)
     rewards = means[arms, state] + 0.5 * rng.standard_normal(steps)
-    belief = twins.filtered(np.eye(3), tables_of(means, 0.5), arms, rewards)
+    belief = twins.filtered(np.eye(3), lookup_of(means, 0.5), arms, rewards)
     assert np.isfinite(belief).all()
     assert belief.sum(axis=1) == pytest.approx(1.0, abs=1e-9)
     assert belief.min() >= FLOOR / 2
@@ -77,7 +77,7 @@ def test_an_impossible_reward_leaves_a_belief():
     """The assumed matrix rules out the only state that explains the rewards."""
     assumed = np.array([[0.5, 0.5, 0.0]] * 3)
     means = np.array([[0.0, 0.1, 1.0]])
-    belief = twins.filtered(assumed, tables_of(means, 1e-3), np.zeros(5, dtype=int), np.full(5, 1.0))
+    belief = twins.filtered(assumed, lookup_of(means, 1e-3), np.zeros(5, dtype=int), np.full(5, 1.0))
     assert np.isfinite(belief).all()
     assert belief.sum(axis=1) == pytest.approx(1.0)
     assert (belief[:, 2] == 0.0).all()
@@ -86,7 +86,7 @@ def test_an_impossible_reward_leaves_a_belief():
 def test_the_world_is_the_same_for_every_agent():
     rng = np.random.default_rng(3)
     true = random_matrix(rng, 5)
-    tables = tables_of(rng.normal(size=(5, 5)), 1.0)
+    tables = lookup_of(rng.normal(size=(5, 5)), 1.0)
     stops = np.array([10, 200])
     blind = [
         play(np.random.default_rng(1), np.random.default_rng(2), true, assumed, tables, agent, stops)[1]

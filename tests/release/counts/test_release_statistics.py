@@ -14,7 +14,7 @@ from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
 from reidrisk.privacy import gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
 from reidrisk.release.counts.consistency import _nonnegative
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
+from reidrisk.release.counts.pairs import PairCounts, count_pairs, measured_blocks
 
 EPSILON, DELTA = math.log(3), 1e-15
 
@@ -185,7 +185,7 @@ def test_discrete_noise_agrees_with_two_accountants(epsilon, delta):
 
 @pytest.mark.parametrize("budget", ["joint", "split"])
 def test_noise_has_the_planned_size(budget):
-    exact = Counts(
+    exact = PairCounts(
         {name: np.zeros((60, 60), dtype=np.int64) for name in ("f11", "f22", "f12")}, k=5, n_tokens=60, n_epochs=2
     )
     blocks = measured_blocks(5, 60, 2)

@@ -9,7 +9,7 @@ import pytest
 from reidrisk import ReidRiskError, TopSets, release
 from reidrisk.privacy import gaussian_delta
 from reidrisk.release.counts.mechanism import add_noise
-from reidrisk.release.counts.pairs import Counts
+from reidrisk.release.counts.pairs import PairCounts
 from reidrisk.release.validate.canary import tradeoff, tradeoff_area
 from reidrisk.release.validate.noise import stated_plan
 
@@ -71,7 +71,7 @@ def test_the_discrete_noise_of_a_real_release():
         noisy = add_noise(counts, plan, seed)
         exact = {name: counts.flat(name).reshape(2000, -1) for name in noisy.tables}
         tables = {name: exact[name] + (values - exact[name]) // 2 for name, values in noisy.tables.items()}
-        return Counts(tables, counts.k, counts.n_tokens, counts.n_epochs)
+        return PairCounts(tables, counts.k, counts.n_tokens, counts.n_epochs)
 
     assert not release.canary(stated, 3, trials=2000, mechanism=half).passed
 

@@ -7,7 +7,7 @@ import pytest
 
 from reidrisk import ReidRiskError, TopSets, release
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
+from reidrisk.release.counts.pairs import PairCounts, count_pairs, measured_blocks
 from reidrisk.release.counts.statistics import from_counts
 from reidrisk.release.validate import noise as validate_noise
 from reidrisk.release.validate.spread import (
@@ -39,7 +39,7 @@ def noisy_counts(exact, plan, share, seed, table=None):
     noisy = add_noise(exact, less, seed)
     if not plan.discrete:
         return noisy
-    return Counts({n: np.rint(t) for n, t in noisy.tables.items()}, exact.k, exact.n_tokens, exact.n_epochs)
+    return PairCounts({n: np.rint(t) for n, t in noisy.tables.items()}, exact.k, exact.n_tokens, exact.n_epochs)
 
 
 def found(exact, plan, share, seeds, error):
@@ -128,7 +128,7 @@ def test_counts_of_one_table_without_noise_are_named():
     noisy = noisy_counts(exact, plan, 1.0, 0)
     bare = add_noise(exact, dataclasses.replace(plan, sigma=(plan.sigma[0], plan.sigma[1] / 50)), 0)
     tables = {"within": noisy.tables["within"], "across": bare.tables["across"]}
-    stats = from_counts(Counts(tables, 3, 30, 3), plan.statement((), 0))
+    stats = from_counts(PairCounts(tables, 3, 30, 3), plan.statement((), 0))
     result = release.noise_fit(stats)
     assert result.fits is False
     # By the order of pairs, which is of this table alone, and by its counts near 0.
@@ -202,7 +202,7 @@ def test_what_cannot_be_examined_is_said():
         release.noise_fit(release.exact_statistics(sets))
     with pytest.raises(ReidRiskError, match="error"):
         release.noise_fit(stats, error=0.0)
-    extra = Counts(dict(stats.counts.tables) | {"f11": np.zeros((12, 12))}, 1, 12, 2)
+    extra = PairCounts(dict(stats.counts.tables) | {"f11": np.zeros((12, 12))}, 1, 12, 2)
     result = release.noise_fit(dataclasses.replace(stats, counts=extra))
     assert result.fits is False
     assert [(trouble.code, trouble["tables"]) for trouble in result.troubles] == [("counts-of-other-tables", ["f11"])]
@@ -290,7 +290,7 @@ def test_near_empty_counts_that_are_not_empty_show_nothing(monkeypatch):
 
 def test_tables_that_sets_of_one_do_not_have_are_no_bug():
     stats = release.statistics(people(k=2, epochs=3), 1.0, 1e-6, simulation=True, seed=0)
-    damaged = Counts(stats.counts.tables, 1, 30, 3)
+    damaged = PairCounts(stats.counts.tables, 1, 30, 3)
     assert release.noise_fit(dataclasses.replace(stats, counts=damaged)).fits is False
 
 

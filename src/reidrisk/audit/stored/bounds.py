@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reidrisk.audit.limits import MODEL_TOKENS
+from reidrisk.audit.bounding import MODEL_TOKENS
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.stored.prepare import Prepared
 from reidrisk.base.results import Bound

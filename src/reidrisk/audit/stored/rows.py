@@ -20,7 +20,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import stream
-from reidrisk.measure.risk import summarise
+from reidrisk.measure.risk import risk_of_links
 from reidrisk.mechanisms.popularity import popularity_of_counts
 from reidrisk.records import Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
@@ -184,7 +184,7 @@ class World:
         asked = self.asked.epochs(n_epochs)
         links = self._kept_links(where, asked, f"{attack.name}-{n_epochs}-links")
         truth = Truth(self.truth, self.tables.origin)
-        risk = summarise(where, self.tables.targets, asked, links, truth, False, self.seed, self.level)
+        risk = risk_of_links(where, self.tables.targets, asked, links, truth, False, self.seed, self.level)
         return replace(risk, n_epochs=n_epochs)
 
 

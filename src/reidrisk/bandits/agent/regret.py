@@ -75,7 +75,7 @@ def regret(
     True
     """
     totals = simulate(env, assumed, 0, count_of(runs, "runs"), count_of(steps, "steps"), seed, agent, threads)
-    return summarise(env, totals, steps, seed, level, agent, bands)
+    return regret_of(env, totals, steps, seed, level, agent, bands)
 
 
 def compare(a: Regret, b: Regret, level: float = 0.95) -> RegretDifference:
@@ -100,7 +100,7 @@ def simulate(
     threads: int | None = None,
 ) -> Floats:
     """Play ``count`` runs from ``first`` on; return (count, 2, points): regret and blind regret along each run."""
-    from reidrisk.bandits.agent.thompson import AGENTS, play, tables_of
+    from reidrisk.bandits.agent.thompson import AGENTS, lookup_of, play
 
     one_of("agent", agent, AGENTS)
     checked_seed(seed)
@@ -111,7 +111,7 @@ def simulate(
             wanted = f"one of {env.n_states} states for everyone, or one for each of the {env.n_users} users"
             raise DataError(f"assumed matrices have shape {given.shape}; give {wanted}")
         matrices = given / given.sum(axis=2, keepdims=True)
-    tables, stops = tables_of(env.means, env.sigma), stops_of(steps)
+    tables, stops = lookup_of(env.means, env.sigma), stops_of(steps)
 
     def played(shard: range) -> list[Floats]:
         out = []
@@ -125,7 +125,7 @@ def simulate(
     return np.array([run for shard in each(played, shards, threads) for run in shard])
 
 
-def summarise(
+def regret_of(
     env: LatentBandit, totals: Floats, steps: int, seed: int, level: float, agent: str, bands: bool = False
 ) -> Regret:
     """Turn what :func:`simulate` returned into a result; divided by the worst, regrets are values in [0, 1]."""

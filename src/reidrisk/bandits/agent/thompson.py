@@ -24,7 +24,7 @@ _LOST = 1e-200  # below this total, the likelihood is scaled again by the states
 Draws = np.random.Generator
 
 
-class Tables(NamedTuple):
+class Lookup(NamedTuple):
     """What the kernel looks up. A reward tells states apart only by their mean for the arm: distinct means suffice."""
 
     means: Floats
@@ -36,14 +36,14 @@ class Tables(NamedTuple):
     blind: Floats  # (states,): the mean of that
 
 
-def tables_of(means: Floats, sigma: float) -> Tables:
+def lookup_of(means: Floats, sigma: float) -> Lookup:
     """Work out what the kernel looks up."""
     distinct = [np.unique(row, return_inverse=True) for row in means]
     width = max(len(values) for values, _ in distinct)
     level = np.zeros((len(means), _padded_size(means.shape[1])), dtype=np.int64)
     level[:, : means.shape[1]] = [codes.ravel() for _, codes in distinct]
     gaps = np.ascontiguousarray(means.max(axis=0) - means)
-    return Tables(
+    return Lookup(
         means=np.ascontiguousarray(means),
         sigma=float(sigma),
         levels=np.array([np.pad(values, (0, width - len(values)), mode="edge") for values, _ in distinct]),
@@ -54,7 +54,7 @@ def tables_of(means: Floats, sigma: float) -> Tables:
     )
 
 
-def play(world: Draws, mind: Draws, true: Floats, assumed: Floats, tables: Tables, agent: str, stops: Ints) -> Floats:
+def play(world: Draws, mind: Draws, true: Floats, assumed: Floats, tables: Lookup, agent: str, stops: Ints) -> Floats:
     """Play one run and return its regret so far at each stop, and what blind choice expects there: (2, stops).
 
     ``world`` and ``mind`` draw for environment and agent; the last of the ascending ``stops`` ends the run.

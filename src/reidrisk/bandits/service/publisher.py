@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from reidrisk.bandits.service.aggregates.batches import Member, Plan, plan
+from reidrisk.bandits.service.aggregates.batches import Member, RebuildPlan, plan
 from reidrisk.bandits.service.aggregates.groups import Built, Group, built, highest_risk
 from reidrisk.bandits.service.ledger import SERVICE, append
 from reidrisk.bandits.service.members import shape_of
@@ -160,7 +160,7 @@ class Publisher:
     def _written(
         self,
         connection: Connection,
-        made: Plan,
+        made: RebuildPlan,
         after: Sequence[Member],
         numbers: Sequence[int],
         found: Built,
@@ -276,7 +276,7 @@ def _snapshot(
     return Snapshot(version, status, at, found, centres, tuple(bodies), risk)
 
 
-def _applied(members: Sequence[Member], made: Plan, highest: int) -> tuple[list[Member], list[int]]:
+def _applied(members: Sequence[Member], made: RebuildPlan, highest: int) -> tuple[list[Member], list[int]]:
     """Return the members as they are after a plan, and the numbers of its new batches."""
     after = [replace(m, batch=None) if m.batch in made.dissolved else m for m in members]
     numbers = list(range(highest + 1, highest + 1 + len(made.formed)))

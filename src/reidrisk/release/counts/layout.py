@@ -14,7 +14,7 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json, read_npz
 from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
-from reidrisk.release.counts.pairs import Counts
+from reidrisk.release.counts.pairs import PairCounts
 from reidrisk.release.counts.statistics import Statistics
 
 WITHIN = ("topic_1", "topic_2")
@@ -98,7 +98,7 @@ def read_statistics(folder: PathLike) -> Statistics:
         for name, table in noisy.items():
             if table.shape != (n, n) or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
                 raise FormatError(f"{tables}: {name} is no table of {n} x {n} counts; write the folder again")
-        counts = Counts(noisy, document["k"], n, epochs)
+        counts = PairCounts(noisy, document["k"], n, epochs)
     if read_json(current(folder, _KEY, _FILES[-1])) != document:
         raise FormatError(f"{folder}: the statistics were replaced while they were read; read them again")
     vocabulary = found.vocabulary if document.get("labelled") else None

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from reidrisk.base import Array, OptionError, ReidRiskError, one_of, stream
 from reidrisk.privacy import PrivacyStatement, check_budget, gaussian_sigma, noise, zcdp_rho
-from reidrisk.release.counts.pairs import Block, Counts
+from reidrisk.release.counts.pairs import Block, PairCounts
 
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 """Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class NoisePlan:
     """How much noise each table gets."""
 
     blocks: tuple[Block, ...]
@@ -48,7 +48,7 @@ class Plan:
 
 def plan_noise(
     blocks: Sequence[Block], epsilon: float, delta: float, budget: str = "joint", discrete: bool = True
-) -> Plan:
+) -> NoisePlan:
     r"""Share a budget among tables of counts.
 
     ``"split"``: each table is a mechanism of its own with its :data:`SPLIT` of epsilon and of delta, as published.
@@ -70,10 +70,10 @@ def plan_noise(
         ratio = _ratio(epsilon, delta, discrete)
         whole = sum(block.sensitivity * math.sqrt(block.error) for block in blocks)
         sigma = [ratio * math.sqrt(block.sensitivity / math.sqrt(block.error) * whole) for block in blocks]
-    return Plan(tuple(blocks), tuple(sigma), epsilon, delta, budget, discrete)
+    return NoisePlan(tuple(blocks), tuple(sigma), epsilon, delta, budget, discrete)
 
 
-def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
+def add_noise(counts: PairCounts, plan: NoisePlan, seed: int | None = None) -> PairCounts:
     """Add the noise of a plan to exact counts: discrete noise of opendp, or continuous noise of a seed to simulate."""
     if plan.discrete and seed is not None:
         raise OptionError(f"seed {seed!r} was given for a real release; noise that protects people is never seeded")
@@ -103,7 +103,7 @@ def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
     return 1.0 / math.sqrt(2.0 * zcdp_rho(epsilon, delta)) if discrete else gaussian_sigma(epsilon, delta)
 
 
-def overspent(plan: Plan, spent: Mapping[str, float]) -> str:
+def overspent(plan: NoisePlan, spent: Mapping[str, float]) -> str:
     """Say which tables spend more rho of zCDP than the budget of the plan has; nothing where none does."""
     shares = _shares(plan.blocks)
     allowed = {name: (rho, shares[name]) for name, rho in spent.items()}

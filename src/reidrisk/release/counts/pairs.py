@@ -58,7 +58,7 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class PairCounts:
     """Tables of counts, noisy or exact, named as in :func:`measured_blocks`; those within an epoch are symmetric."""
 
     tables: Mapping[str, Array]
@@ -73,7 +73,7 @@ class Counts:
             return np.ascontiguousarray(table).ravel()
         return table[np.triu_indices(self.n_tokens, 1)]
 
-    def replaced(self, vectors: Mapping[str, Array]) -> Counts:
+    def replaced(self, vectors: Mapping[str, Array]) -> PairCounts:
         """Return tables made of vectors as :meth:`flat` gives them."""
         upper = np.triu_indices(self.n_tokens, 1)
         tables = {}
@@ -84,10 +84,10 @@ class Counts:
                 table = np.zeros((self.n_tokens, self.n_tokens), dtype=values.dtype)
                 table[upper] = values
                 tables[name] = table + table.T
-        return Counts(tables, self.k, self.n_tokens, self.n_epochs)
+        return PairCounts(tables, self.k, self.n_tokens, self.n_epochs)
 
 
-def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
+def count_pairs(top_sets: TopSets, threads: int | None = None) -> PairCounts:
     r"""Count how many users have each pair of tokens within an epoch, and in consecutive epochs.
 
     Two epochs: ``f11[a, b]`` users have both a and b in the first, ``f22[a, b]`` in the second, and ``f12[a, b]`` have
@@ -110,7 +110,7 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     within, across = _sums(top_sets, n_threads(threads))
     names = ("f11", "f22", "f12") if top_sets.n_epochs == 2 else ("within", "across")
     tables = dict(zip(names, [*(table + table.T for table in within), across], strict=True))
-    return Counts({block.name: tables[block.name] for block in measured}, *shape)
+    return PairCounts({block.name: tables[block.name] for block in measured}, *shape)
 
 
 def _sums(top_sets: TopSets, threads: int) -> tuple[list[Ints], Ints]:

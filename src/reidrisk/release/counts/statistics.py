@@ -12,7 +12,7 @@ from reidrisk.privacy import PrivacyStatement, check_budget
 from reidrisk.records import TopSets
 from reidrisk.release.counts.consistency import consistent_tables, estimated_users
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
+from reidrisk.release.counts.pairs import PairCounts, count_pairs, measured_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Statistics:
     statement: PrivacyStatement | None  # None: exact, private statistics
     vocabulary: Vocabulary | None = None
     n_users: float = math.nan  # estimated from the noisy counts, of which everything here is post-processing
-    counts: Counts | None = field(default=None, repr=False)
+    counts: PairCounts | None = field(default=None, repr=False)
     n_epochs: int | None = None  # epochs that were measured, where that is known
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ def statistics(
     return from_counts(noisy, statement, top_sets.vocabulary)
 
 
-def from_counts(noisy: Counts, statement: PrivacyStatement, vocabulary: Vocabulary | None = None) -> Statistics:
+def from_counts(noisy: PairCounts, statement: PrivacyStatement, vocabulary: Vocabulary | None = None) -> Statistics:
     """Compute the statistics that noisy counts give: post-processing, so anyone can do it again and compare."""
     variance = {name: sigma**2 for name, sigma in statement.sigma.items()}
     tables = consistent_tables(noisy.tables, variance, noisy.k, noisy.n_epochs)
@@ -129,7 +129,7 @@ def exact_statistics(top_sets: TopSets, threads: int | None = None) -> Statistic
 
 
 def _normalised(
-    tables: Mapping[str, Any], counts: Counts, statement: PrivacyStatement | None, vocabulary: Vocabulary | None
+    tables: Mapping[str, Any], counts: PairCounts, statement: PrivacyStatement | None, vocabulary: Vocabulary | None
 ) -> Statistics:
     k, epochs = counts.k, counts.n_epochs
     users = estimated_users(tables, k, epochs)

@@ -16,11 +16,11 @@ from reidrisk.base.arrays import Array, ArrayLike, Ints, UInts
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.records.top_sets import Words
-from reidrisk.release.counts.mechanism import Plan, add_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
+from reidrisk.release.counts.mechanism import NoisePlan, add_noise
+from reidrisk.release.counts.pairs import PairCounts, count_pairs, measured_blocks
 from reidrisk.release.validate.noise import promised, stated_plan
 
-Mechanism = Callable[[Counts, Plan, int | None], Counts]
+Mechanism = Callable[[PairCounts, NoisePlan, int | None], PairCounts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""
 
 Padding = Callable[[TopSets, Words], TopSets]
@@ -155,24 +155,24 @@ def canary(
     )
 
 
-class _Copies(Counts):
+class _Copies(PairCounts):
     """The same counts many times over, so that all trials get their noise at once; each copy its own."""
 
     copies: int
 
-    def __init__(self, counts: Counts, copies: int) -> None:
+    def __init__(self, counts: PairCounts, copies: int) -> None:
         super().__init__(counts.tables, counts.k, counts.n_tokens, counts.n_epochs)
         object.__setattr__(self, "copies", copies)
 
     def flat(self, name: str) -> Array:
         return np.tile(super().flat(name), self.copies)
 
-    def replaced(self, vectors: Mapping[str, Array]) -> Counts:
+    def replaced(self, vectors: Mapping[str, Array]) -> PairCounts:
         tables = {name: values.reshape(self.copies, -1) for name, values in vectors.items()}
-        return Counts(tables, self.k, self.n_tokens, self.n_epochs)
+        return PairCounts(tables, self.k, self.n_tokens, self.n_epochs)
 
 
-def _affordable(plan: Plan, mu: float) -> Plan:
+def _affordable(plan: NoisePlan, mu: float) -> NoisePlan:
     """Return the plan with a budget that its noise keeps within, so that noise that promises too much is drawn too."""
     rho = mu**2 / 2.0
     # Bun and Steinke 2016; above what the tighter conversion asks for.
@@ -180,7 +180,7 @@ def _affordable(plan: Plan, mu: float) -> Plan:
     return dataclasses.replace(plan, epsilon=max(epsilon, plan.epsilon), budget="joint")
 
 
-def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
+def _score(noisy: PairCounts, without: PairCounts, added: PairCounts, name: str) -> Floats:
     """Return, for each trial, how far one table lies in the direction in which the canary moves it."""
     start = without.flat(name).astype(np.float64)
     return np.asarray((noisy.tables[name] - start) @ (added.flat(name) - start))

@@ -12,8 +12,8 @@ import numpy as np
 
 from reidrisk.base import Note, OptionError, Spoken, between_0_and_1
 from reidrisk.privacy import PrivacyStatement, gaussian_delta
-from reidrisk.release.counts.mechanism import Plan, overspent
-from reidrisk.release.counts.pairs import Counts, measured_blocks
+from reidrisk.release.counts.mechanism import NoisePlan, overspent
+from reidrisk.release.counts.pairs import PairCounts, measured_blocks
 from reidrisk.release.counts.statistics import Statistics, from_counts
 from reidrisk.release.validate import spread as tests
 from reidrisk.release.validate.errors import noise_of
@@ -60,7 +60,7 @@ def noise_budget(statistics: Statistics) -> NoiseBudget:
     return NoiseBudget(enough, *budget, mu, delta)
 
 
-def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
+def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> NoisePlan:
     """Return the noise that the statement promises, on sets of all of k tokens."""
     blocks = measured_blocks(k, k, n_epochs)
     names = [block.name for block in blocks]
@@ -69,10 +69,10 @@ def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
         given = f"{n_epochs} epochs of sets of {k} give {', '.join(names)}"
         raise OptionError(f"{stated}, but {given}; give those that were measured, of a release made here")
     sigma = tuple(float(statement.sigma[name]) for name in names)
-    return Plan(blocks, sigma, statement.epsilon, statement.delta, statement.budget, not statement.simulation)
+    return NoisePlan(blocks, sigma, statement.epsilon, statement.delta, statement.budget, not statement.simulation)
 
 
-def promised(plan: Plan) -> tuple[float, float, bool]:
+def promised(plan: NoisePlan) -> tuple[float, float, bool]:
     """Return mu of the noise of a plan, its delta at the epsilon of the plan, and whether it is within the budget."""
     each = {b.name: b.sensitivity / s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     mu = math.hypot(*each.values())
@@ -229,7 +229,7 @@ def _not_examined(statistics: Statistics, statement: PrivacyStatement) -> Note |
     return None
 
 
-def _not_whole(counts: Counts, discrete: bool) -> list[Note]:
+def _not_whole(counts: PairCounts, discrete: bool) -> list[Note]:
     """Complain of discrete noise that leaves fractions, and of continuous noise that leaves none."""
     found = []
     for name in counts.tables:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidrisk.base.arrays import Array, Floats
-from reidrisk.release.counts.pairs import Counts
+from reidrisk.release.counts.pairs import PairCounts
 
 NEAR = 3.0  # a count is near-empty within this many sigma of 0
 HALVINGS = 11  # windows around 0: sigma, a half of it, a quarter, …
@@ -29,7 +29,7 @@ class Differences:
     moving: float = 0.0  # what people would add to the squares who choose anew every epoch
 
 
-def differing_sums(counts: Counts, sigma: Mapping[str, float]) -> dict[str, Differences]:
+def differing_sums(counts: PairCounts, sigma: Mapping[str, float]) -> dict[str, Differences]:
     """Return differences of sums that agree before the noise: ``all``, and of two epochs those of each.
 
     ``f11`` is of pairs in the first epoch and of rows across, ``f22`` of the second and of columns: what one of them
@@ -53,7 +53,7 @@ def differing_sums(counts: Counts, sigma: Mapping[str, float]) -> dict[str, Diff
     return {**found, "all": Differences(2 * (n - 1), first.square + second.square, shares)}
 
 
-def _totals(counts: Counts, sigma: Mapping[str, float]) -> Differences:
+def _totals(counts: PairCounts, sigma: Mapping[str, float]) -> Differences:
     """Return the difference of the users that two totals give; of more than two epochs."""
     k, n, epochs = counts.k, counts.n_tokens, counts.n_epochs
     pairs, cells = epochs * math.comb(k, 2), (epochs - 1) * k**2
@@ -63,7 +63,7 @@ def _totals(counts: Counts, sigma: Mapping[str, float]) -> Differences:
     return Differences(1, square, {"within": own / (own + other), "across": other / (own + other)})
 
 
-def alike_sums(counts: Counts, sigma: Mapping[str, float]) -> dict[str, Differences]:
+def alike_sums(counts: PairCounts, sigma: Mapping[str, float]) -> dict[str, Differences]:
     """Return differences that are small if epochs are alike; what people change adds to them.
 
     ``orders``: a then b, and b then a, of the table across alone. ``pairs``: the same pair in either of two epochs.

@@ -49,7 +49,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RebuildPlan:
     """What a rebuild does to the batches; members by their place in the list."""
 
     dissolved: tuple[int, ...]  # batches that end
@@ -62,7 +62,7 @@ class Plan:
         return bool(self.dissolved or self.formed or self.updated)
 
 
-def plan(members: Sequence[Member], sizes: dict[int, int], k: int) -> Plan:
+def plan(members: Sequence[Member], sizes: dict[int, int], k: int) -> RebuildPlan:
     """Plan a rebuild; ``sizes`` are the members that each batch had when it was formed, ``k`` the fewest in one.
 
     >>> new = [Member(f"a{i}", 1, np.eye(2), np.array([float(i)])) for i in range(5)]
@@ -85,7 +85,9 @@ def plan(members: Sequence[Member], sizes: dict[int, int], k: int) -> Plan:
         centres = np.array([profiles[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
         for i in left:
             formed[int(((centres - members[i].profile) ** 2).sum(axis=1).argmin())].append(i)
-    return Plan(tuple(sorted(dissolved)), tuple(tuple(sorted(batch)) for batch in formed), tuple(sorted(updated)))
+    return RebuildPlan(
+        tuple(sorted(dissolved)), tuple(tuple(sorted(batch)) for batch in formed), tuple(sorted(updated))
+    )
 
 
 def _taken_over(members: Sequence[Member], batch: Sequence[int], k: int) -> list[int]:

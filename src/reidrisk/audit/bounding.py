@@ -13,7 +13,7 @@ MODEL_TOKENS = 5_000  # tokens up to which the model of partial information, a t
 _DRAWS = 2_000  # simulated records behind the estimate of the optimal attacker who knows one table only
 
 
-def limits(
+def bounds_at(
     spec: AuditSpec, case: Case, top_sets: TopSets | None, counts: tuple[int, ...], steps: Steps
 ) -> tuple[Bound, ...]:
     """Bound each number of epochs of Traces by what is known of the system."""
