@@ -97,3 +97,15 @@ def test_what_cannot_be_is_refused():
         attacks.Rehearsed().fit(Bags([[1]])).practice_  # noqa: B018
     with pytest.raises(DataError, match="vocabulary"):
         attacks.Rehearsed().fit(Bags([[1, 0]])).link(Bags([[1]]))
+
+
+def test_bursts_are_no_sign_that_nothing_is_shared():
+    """Each event is logged many times: cut records share far more than two real ones, which yet share something."""
+    rng = np.random.default_rng(1)
+    tables = [table.counts.toarray() for table in two_looks(300, 300, 12, seed=5)]
+    tables = [Bags(table * rng.geometric(0.2, table.shape)) for table in tables]
+    simple = measure.random_user(attacks.TfIdf(), *tables, np.arange(300)).rate
+    attack = attacks.Rehearsed()
+    assert measure.random_user(attack, *tables, np.arange(300)).rate >= simple - 0.03
+    assert simple > 0.1
+    assert not attack.practice_.signed

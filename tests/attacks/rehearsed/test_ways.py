@@ -142,3 +142,19 @@ def test_strangers_are_not_seen_to_share_anything_and_then_nobody_may_be_found()
     away = Rehearsed().fit(one.take(np.flatnonzero(half))).look_around(two.take(np.flatnonzero(~half)))
     assert away.cutting_.way == "apart" or not away.cutting_.shared
     assert away.cutting_.way == "apart" or away.estimate_.low == 0.0
+
+
+def test_in_dense_sets_the_share_in_common_is_a_models():
+    """Ten of thirty genres, of which each side keeps seven in ten: whatever a rehearsal keeps looks the same."""
+    rng = np.random.default_rng(0)
+    liked = rng.random((400, 30)).argsort(axis=1) < 10
+    known, asked = (Bags((liked & (rng.random(liked.shape) < 0.7)).astype(np.int64)) for _ in range(2))
+    found = find_way(known, asked, seed=0)
+    assert found.way == "part"
+    assert 0.5 < found.kept < 0.95
+
+
+def test_that_nothing_is_shared_can_be_ruled_out():
+    plays = drawn(tastes(300, 150, 5, strength=4.0), np.full(300, 120), 6)
+    case = cut(plays, np.full(10, 6), seed=2, way="apart")
+    assert find_way(case.targets, case.queries, seed=0, sharing=True).way == "part"

@@ -200,7 +200,15 @@ class Rehearsed(ScoredAttack[Counted]):
             raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
         if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < _FEWEST or not queries.counts.nnz:
             return self._alone(queries)
-        cutting = find_way(targets, queries, self.seed)
+        learnt = self._practised(find_way(targets, queries, self.seed), queries)
+        if learnt is None:
+            learnt = self._practised(find_way(targets, queries, self.seed, sharing=True), queries)
+        assert learnt is not None
+        return learnt
+
+    def _practised(self, cutting: Cutting, queries: Bags) -> _Learnt | None:
+        """Rehearse with targets cut this way; None where that is doubtful, and real queries do not bear it out."""
+        targets = self._targets
         # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
         some = targets if len(targets) <= _PRACTISED else targets.take(reference(targets, _PRACTISED))
         crowd = len(targets) / len(some)
@@ -208,15 +216,17 @@ class Rehearsed(ScoredAttack[Counted]):
         if len(case.queries) < _FEWEST:
             return self._alone(queries)
         practice = practise(lambda: self._attacks(cutting), case, self.people, crowd, self.seed)
-        again = self._attacks(cutting, practice.model)
-        estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
-        estimate = as_far_as_seen(estimate, cutting)
         chosen, weights = practice.attacks, practice.weights
         # Where queries are facts that the targets hold, a rehearsal is like the real case already.
         if cutting.way == "held":
             chosen, weights = with_say(chosen, weights)
         panel = Panel(chosen, targets, queries)
         real = RealLinks(panel, queries, self.seed)
+        if cutting.doubtful and not real.seem_there(practice):
+            return None
+        again = self._attacks(cutting, practice.model)
+        estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
+        estimate = as_far_as_seen(estimate, cutting)
         if cutting.way != "held":
             weights = real.adapted(practice)
         weights = real.scaled(weights, estimate.rate)

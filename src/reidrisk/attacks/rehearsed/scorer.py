@@ -154,11 +154,21 @@ class Choices:
 
     def said(self, scores: Floats) -> float:
         """Return the mean probability of each query's best target among all."""
+        return float(self.sure(scores).mean())
+
+    def sure(self, scores: Floats) -> Floats:
+        """Return the probability of each query's best target among all."""
         scores = np.where(np.isfinite(self.more), scores, -np.inf)
         best = scores.argmax(axis=1)
         below = scores - scores.max(axis=1, keepdims=True) + self.more
         below[np.arange(len(best)), best] = 0.0
-        return float(np.mean(1.0 / np.exp(below).sum(axis=1)))
+        return np.asarray(1.0 / np.exp(below).sum(axis=1))
+
+    def strangers(self) -> Choices:
+        """Return the choices without the own target: all are other people's."""
+        more = self.more.copy()
+        more[:, 0] = -np.inf
+        return Choices(self.features, more, self.weight)
 
     def own_first(self, places: Ints) -> Choices:
         """Return the choices with the one in this place (m,) of each query put first, as its own."""

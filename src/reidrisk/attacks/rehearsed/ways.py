@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.rehearsed.explained import (
     anybody,
     damped,
@@ -33,6 +34,7 @@ _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 
 _FEW_TARGETS = 10_000  # up to which every share is tried with every strength, beyond which one after the other
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
+_SIGN = 1.5  # standard errors from which different items are a sign that something is shared
 _CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
 _NEARLY, _SEEN = (
     (0.25, 0.1),
@@ -49,7 +51,7 @@ class Cutting:
 
     ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
     query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
-    than strangers do.
+    than strangers do. ``doubtful``: nothing seems to be shared, but there is a sign that something is.
     """
 
     way: Way
@@ -57,6 +59,7 @@ class Cutting:
     distance: float = 0.0
     once: bool = False
     shared: bool = True
+    doubtful: bool = False
 
     def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
         """Cut the targets this way, into queries of the real ones' sizes."""
@@ -69,8 +72,10 @@ class Cutting:
 _KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
 
-def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
+def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> Cutting:
     """Return the way of cutting targets that looks most like the real case.
+
+    With ``sharing``, that the two sides share nothing is no answer.
 
     >>> rng = np.random.default_rng(0)
     >>> plays = Bags(rng.poisson(rng.gamma(0.2, 2.0, (200, 60))) + np.eye(200, 60, dtype=int))
@@ -89,21 +94,26 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
         more = _held(units, fewer) + anybody(units, fewer) - held - anybody(targets, fewer)
         return Cutting("held", once=more > 0.0)
     shares = excess(targets, queries, seed)
-    found = _other_events(targets, queries, few, (share, strength), shares, seed)
-    return replace(found, shared=shares.errors > _SURE)
+    found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
+    # How often an item counts hides what is shared where events come in bursts.
+    sign = found.way == "apart" and excess(once(targets), once(queries), seed).errors > _SIGN
+    return replace(found, shared=shares.errors > _SURE, doubtful=sign)
 
 
 def _other_events(
-    targets: Bags, queries: Bags, few: Bags, fitted: tuple[float, float], shares: Excess, seed: int
+    targets: Bags, queries: Bags, few: Bags, fitted: tuple[float, float], shares: Excess | None, seed: int
 ) -> Cutting:
-    """Return how queries that are no facts of the targets are related to them; ``few`` of the queries are looked at."""
+    """Return how queries that are no facts of the targets are related to them; ``few`` of the queries are looked at.
+
+    ``shares`` is what they are seen to share; None if that they share nothing is no answer.
+    """
 
     def tried(way: Way, kept: float = 0.0) -> Cutting:
         return _compared(Cutting(way, kept), targets, few, fitted, seed)
 
     none, half = tried("part"), tried("part", _HALF)
-    separable = _separable(targets, few)
-    if separable and none.distance > _SURER and shares.errors > _SURE:
+    separable = shares is not None and _separable(targets, few)
+    if shares is not None and separable and none.distance > _SURER and shares.errors > _SURE:
         apart = tried("apart")
         if -2.0 * none.distance < apart.distance < -_SURER:
             return _crossing(lambda kept: tried("apart", kept), {0.0: apart})
@@ -115,12 +125,21 @@ def _other_events(
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    if separable and _hidden(shares, cut_once, _NEARLY[nothing], seed):
+    if shares is not None and separable and _hidden(shares, cut_once, _NEARLY[nothing], seed):
         return none if nothing else Cutting("apart")
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
         return none
-    return _crossing(lambda kept: tried("part", kept), {_HALF: half} if nothing else {0.0: none, _HALF: half})
+    found = _crossing(lambda kept: tried("part", kept), {_HALF: half} if nothing else {0.0: none, _HALF: half})
+    if nothing and abs(tried("part", _KEPT[1]).distance - tried("part", _KEPT[-1]).distance) < _SURER:
+        return Cutting("part", _share(targets, queries, seed))  # whatever is kept looks the same: sets of few items
+    return found
+
+
+def _share(targets: Bags, queries: Bags, seed: int) -> float:
+    """Return the share of a query's items that its target holds, as a model of sets learns it from real queries."""
+    model = ProfileBayes(seed=seed).practising(Cutting("part", _HALF)).fit(targets).look_around(queries).model_
+    return _HALF if model is None else model.share
 
 
 def _held(targets: Bags, queries: Bags) -> float:
