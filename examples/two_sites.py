@@ -1,4 +1,4 @@
-"""Two sites see one topic a week of the same people. How many can they link, and what would lower it?"""
+"""Two sites see one topic per week of the same people. How many can they link, and what would lower it?"""
 
 from reidrisk import attacks, measure, populations, topics
 

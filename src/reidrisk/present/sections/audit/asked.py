@@ -6,7 +6,7 @@ from reidrisk.audit import AuditResult
 from reidrisk.present import Section, Table, Terms, words
 from reidrisk.present.sections.audit import growth
 from reidrisk.present.words.audit import along
-from reidrisk.present.words.frequencies import in_words, interval
+from reidrisk.present.words.frequencies import capital, in_words, interval
 from reidrisk.present.words.gate import periods_used
 from reidrisk.present.words.risk import linked_by
 from reidrisk.present.words.scenarios import number
@@ -52,7 +52,8 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
             found = (in_words(worst.rate), ends, f"{linked_by(worst, own)}, {periods_used(worst, own)}")
         rows.append((f"{len(rows) + 1}. {question(answer, terms)}", *found))
     see = (
-        f"The same data was asked {number(len(rows))} questions. The verdict is about the first, where most are found."
+        f"{capital(number(len(rows)))} questions were asked of the same data. The verdict is about the first, by which "
+        f"most {terms.people} are found."
     )
     columns = ("question", f"{terms.people} found", "interval", "by")
     return Section(
