@@ -89,6 +89,10 @@ class Attack(ABC, Generic[Records]):
         """Return this attacker where each query is met by itself: of somebody who knows facts of one person."""
         return self
 
+    def given_sizes(self) -> Attack[Records]:
+        """Return this attacker where how much records hold says nothing, since they were cut to size."""
+        return self
+
     def narrowed(self, rows: Ints) -> Attack[Records]:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
         return Narrowed(self, rows)

@@ -75,7 +75,7 @@ def audit_case(
     sampled = spec.sample if planned.sample is None else planned.sample
     spec = spec.model_copy(update={"attacks": planned.names, "sample": sampled})
     asked = _Asked.drawn(case, spec, planned.sample)
-    chosen = plan.chosen_attacks(spec, case.targets, attacks, case.one_by_one)
+    chosen = plan.chosen_attacks(spec, case.targets, attacks, case)
     telling: tuple[tuple[int, ...], ...] = ()
     if axis.name == "epochs" and asked.truth is not None:
         telling = telling_epochs(case.targets, case.queries.take(asked.rows), asked.truth.target, axis.asked)

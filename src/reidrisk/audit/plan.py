@@ -164,11 +164,11 @@ def _check_kinds(running: Sequence[attacks.Entry], case: Case) -> None:
 
 
 def chosen_attacks(
-    spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[Any]] = (), one_by_one: bool = False
+    spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[Any]] = (), case: Case | None = None
 ) -> list[attacks.Attack[Any]]:
     """Return the attacks that the spec names, in one fixed order, with what it declares of the system; then ``own``.
 
-    Where queries are met ``one_by_one``, no attack weighs them against each other.
+    Each is as it meets the ``case``, if any: where queries are met one by one, none weighs them against each other.
     """
     known = nameable(type(targets))
     named = [one for one in known if one.name in (spec.attacks or ())]
@@ -184,7 +184,7 @@ def chosen_attacks(
         if attack.name in [other.name for other in chosen]:
             raise OptionError(f"there are two attacks called {attack.name}; give one of them another name")
         chosen.append(attack)
-    return [attack.one_by_one() for attack in chosen] if one_by_one else chosen
+    return chosen if case is None else [case.met_by(attack) for attack in chosen]
 
 
 def for_whole(name: str) -> bool:

@@ -163,7 +163,8 @@ def _linked(
 
 def _made(entry: Entry, case: Case, mechanism: TopKNoise | None, spec: BenchSpec) -> Attack[Any]:
     attack = entry.attack() if mechanism is None else entry.attack.knowing(mechanism, spec.seed)
-    return attack.one_by_one() if case.one_by_one else attack
+    met: Attack[Any] = case.met_by(attack)
+    return met
 
 
 def _with_assigned(

@@ -116,8 +116,7 @@ def attackers(view: View, chosen: Sequence[Entry | Attack[Any]], trial: Trial, k
     noise = 1.0 - (1.0 - system.noise) * (1.0 - (view.noise if knows else 0.0))
     told = TopKNoise(min(system.top_k, n), min(noise, 0.999), n, system.declared)
     made = [one.attack.knowing(told, trial.seed) if isinstance(one, Entry) else one for one in chosen]
-    if view.case.one_by_one:
-        made = [attack.one_by_one() for attack in made]
+    made = [view.case.met_by(attack) for attack in made]
     # Most attacks have no use for a noise that they are told of. Where the caller left the choice, one that has joins.
     usual = any(isinstance(one, Entry) for one in chosen) and not isinstance(view.case.queries, Attributes)
     both = 1.0 - (1.0 - min(view.noise, 0.999)) ** 2  # of either side, as far as two records agree

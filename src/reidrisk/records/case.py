@@ -18,7 +18,8 @@ class Case:
     ``truth`` is the target row of each query, -1 where its person is not among the targets; several queries may have
     one target. ``None``: who is whom is not known. ``notes`` say what was done, and dropped, on the way. The attacker
     holds all queries, and may weigh them against each other; where each is met by itself, as facts are that somebody
-    knows of one person, the case is ``one_by_one``.
+    knows of one person, the case is ``one_by_one``. Parts of a record that were ``cut_to_size``, each a share of it,
+    agree in size because they were cut so: then sizes say nothing.
 
     >>> import numpy as np
     >>> from reidrisk import Bags
@@ -35,6 +36,7 @@ class Case:
     truth: Truth | None
     notes: tuple[Note, ...] = ()
     one_by_one: bool = False
+    cut_to_size: bool = False
 
     def __post_init__(self) -> None:
         check_tables(self.targets, self.queries)
@@ -42,6 +44,11 @@ class Case:
             raise TruthError(f"the truth of a case is a Truth or None, not a {type(self.truth).__name__}")
         if self.truth is not None:
             object.__setattr__(self, "truth", find_truth(self.targets, self.queries, self.truth))
+
+    def met_by(self, attack: Any) -> Any:
+        """Return the attack as it meets this case: with all queries, or one by one; with sizes as evidence, or not."""
+        attack = attack.one_by_one() if self.one_by_one else attack
+        return attack.given_sizes() if self.cut_to_size else attack
 
     @property
     def known_truth(self) -> Truth:

@@ -1,6 +1,7 @@
 """What every scenario does: make a Case of the records it was given, and say what was dropped on the way."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,4 +86,4 @@ def by_visit(case: Case) -> Case:
     queries = Bags(visits.counts, None, case.queries.vocabulary)
     truth = None if case.truth is None else Truth(case.truth.target[visits.owner], case.truth.origin)
     notes = (*case.notes, Note("several-each", queries=len(queries)))
-    return Case(case.targets, queries, truth, notes, one_by_one=True)
+    return replace(case, queries=queries, truth=truth, notes=notes, one_by_one=True)

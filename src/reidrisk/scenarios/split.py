@@ -1,6 +1,6 @@
 """One table split in two: by time, at random, or by a column. Each part is a view of the same people."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -112,7 +112,8 @@ class Split(Scenario):
         notes = (*self.table.notes, note)
         if isinstance(self.table, Traces):
             notes += (Note("periods-apart"),)
-        case = two_sides(known, asked, notes)
+        shared_out = self.by == "random" or (self.by == "time" and self.at is None and isinstance(self.table, Events))
+        case = replace(two_sides(known, asked, notes), cut_to_size=shared_out)
         return case if self.visit is None else by_visit(case)
 
     def _of_vectors(self, table: Vectors, seed: int) -> Case:

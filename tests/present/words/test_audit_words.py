@@ -114,6 +114,10 @@ def test_without_truth_the_verdict_counts_records_and_hides_a_few():
             "Rehearsed weighed all records to identify against each other, as whoever holds them all may",
         ),
         (
+            Note("sizes-agree", attack="Rehearsed", correlation=0.914),
+            "Rehearsed counted how much a record holds, since sure links agree closely in it (correlation 0.91",
+        ),
+        (
             Note("linked-alone", attack="Rehearsed", why="too-many"),
             "linked each record by itself, since there are too many pairs to weigh all records against each other.",
         ),

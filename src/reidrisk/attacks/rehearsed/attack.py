@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
+from reidrisk.attacks.rehearsed.sizes import Sizes, learnt_sizes
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.base.arrays import Floats, Ints
@@ -59,6 +60,7 @@ class _Learnt:
     cutting: Cutting | None = None
     estimate: Estimate | None = None
     hours: Hours | None = None
+    sizes: Sizes | None = None
 
 
 @register(kinds=(Bags, Traces), cost=_cost, default=True, whole=True)
@@ -81,6 +83,10 @@ class Rehearsed(ScoredAttack[Counted]):
     where links show that people have several queries, nor above 16 million pairs, and ``rests_on`` says why. Links
     depend on all queries that were looked at, not on which of them are asked; one that was not looked at is linked by
     itself. Without ``jointly``, every query is: the random-user setting, of somebody who is given one record.
+
+    **How much a record holds** counts where links that are sure without it agree closely in size
+    (:mod:`reidrisk.attacks.rehearsed.sizes`), and ``rests_on`` says so; not without ``volume``, nor in parts that an
+    audit cut to size itself.
 
     ``people`` is how many rehearsed people are asked about at most. Of many targets some thousand are practised on,
     and stand for all. Traces are taken as counts.
@@ -112,9 +118,9 @@ class Rehearsed(ScoredAttack[Counted]):
         """
         return isinstance(targets, Bags)
 
-    def __init__(self, people: int = 600, seed: int = 0, jointly: bool = True) -> None:
+    def __init__(self, people: int = 600, seed: int = 0, jointly: bool = True, volume: bool = True) -> None:
         self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
-        self.jointly = jointly
+        self.jointly, self.volume = jointly, volume
 
     @property
     def compares_queries(self) -> bool:
@@ -128,13 +134,16 @@ class Rehearsed(ScoredAttack[Counted]):
 
     @property
     def rests_on(self) -> tuple[Note, ...]:
-        """Whether queries were linked together, or why not; nothing where that was not asked for."""
-        found = getattr(self, "_settled", None)
-        if found is None:
-            return ()
+        """Whether queries were linked together, or why not, where that was asked for; and whether sizes counted."""
+        found, sizes = getattr(self, "_settled", None), self._sizes if getattr(self, "_learnt", None) else None
+        notes: tuple[Note, ...] = ()
         if isinstance(found, Apart):
-            return (Note("linked-alone", attack=self.name, why=found.why),)
-        return (Note("linked-together", attack=self.name),)
+            notes = (Note("linked-alone", attack=self.name, why=found.why),)
+        elif found is not None:
+            notes = (Note("linked-together", attack=self.name),)
+        if sizes is None:
+            return notes
+        return (*notes, Note("sizes-agree", attack=self.name, correlation=sizes.correlation))
 
     def one_by_one(self) -> Self:
         """Return this attacker, with all it has learnt, where each query is met by itself."""
@@ -142,6 +151,14 @@ class Rehearsed(ScoredAttack[Counted]):
             return self
         new = copy(self)
         new.jointly, new._settled, new._looked = False, None, None
+        return new
+
+    def given_sizes(self) -> Self:
+        """Return this attacker, with all it has learnt, where how much records hold says nothing."""
+        if not self.volume:
+            return self
+        new = copy(self)
+        new.volume, new._settled, new._looked = False, None, None
         return new
 
     @property
@@ -157,7 +174,9 @@ class Rehearsed(ScoredAttack[Counted]):
     @property
     def estimate_(self) -> Estimate | None:
         """How many links are right, as far as the rehearsal tells: without truth."""
-        found = self._seen.estimate
+        found, sizes = self._seen.estimate, self._sizes
+        if found is not None and sizes is not None:
+            found = lifted(found, sizes.lift, len(self._targets))
         return found if found is None or self._settled is None else self._settled.lifted(found)
 
     def fit(self, targets: Counted) -> Self:
@@ -233,7 +252,8 @@ class Rehearsed(ScoredAttack[Counted]):
         hours = learnt_hours(panel, weights, targets, queries)
         if hours is not None:
             estimate = lifted(estimate, hours.lift, len(queries))
-        return _Learnt(panel, weights, practice, cutting, estimate, hours)
+        sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, weights), panel, targets, queries)
+        return _Learnt(panel, weights, practice, cutting, estimate, hours, sizes)
 
     def _alone(self, queries: Bags) -> _Learnt:
         """Return the panel's first attack alone, where there is too little to practise on."""
@@ -249,6 +269,10 @@ class Rehearsed(ScoredAttack[Counted]):
         if cutting is None:
             return found
         return [one.practising(cutting, like) if isinstance(one, ProfileBayes) else one for one in found]
+
+    @property
+    def _sizes(self) -> Sizes | None:
+        return self._seen.sizes if self.volume else None
 
     @property
     def _seen(self) -> _Learnt:
@@ -269,13 +293,17 @@ class Rehearsed(ScoredAttack[Counted]):
 
     def _question(self, queries: Bags) -> Posed:
         """Return the question of each query by itself."""
-        panel, hours = self._seen.panel, self._seen.hours
+        panel, hours, sizes = self._seen.panel, self._seen.hours, self._sizes
         known, asked = panel.known, panel.asked(queries)
+        scorer = WeighedPanel(panel.scorers, panel.typical, self._seen.weights)
         if hours is not None:
             known, asked = hours.known(known), hours.asked(asked, queries)
+        if sizes is not None:
+            known, asked = sizes.known(known, self._targets), sizes.asked(asked, queries)
+            scorer = replace(scorer, agreeing=sizes.correlation)
         if self._within is not None:
             known = known.take(self._within)
-        return Posed(WeighedPanel(panel.scorers, panel.typical, self._seen.weights), known, asked)
+        return Posed(scorer, known, asked)
 
 
 def _as_bags(records: Counted, who: str) -> Bags:

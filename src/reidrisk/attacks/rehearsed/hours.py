@@ -52,15 +52,15 @@ def learnt_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) ->
     """Return what hours add, or None: they are not known, the table is small, or they tell nothing clearly."""
     if not Clock.applies(targets, queries) or len(targets) < 2 * _LIKE:
         return None
-    some = queries.take(reference(queries, affordable(len(targets), _ASKED)))
-    scorer, asked = WeighedPanel(panel.scorers, panel.typical, weights), panel.asked(some)
-    best, sure = _linked(scorer, panel.known, asked)
+    scorer = WeighedPanel(panel.scorers, panel.typical, weights)
+    some, known, asked = some_of(panel, queries)
+    best, sure = linked(scorer, known, asked)
     rows = np.argsort(-sure, kind="stable")[: max(int((sure > _SURE).sum()), _FEWEST)]
     added = _added(_there(targets), _there(some)[rows], best[rows], sure[rows])
     if added is None:
         return None
     hours = Hours(added)
-    _, after = _linked(scorer, hours.known(panel.known), hours.asked(asked, some))
+    _, after = linked(scorer, hours.known(known), hours.asked(asked, some))
     return replace(hours, lift=logit(float(after.mean())) - logit(float(sure.mean())))
 
 
@@ -91,7 +91,13 @@ def _alike(sizes: Floats, own: Ints) -> Ints:
     return np.asarray(order[first[:, None] + np.arange(_LIKE)])
 
 
-def _linked(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Ints, Floats]:
+def some_of(panel: Panel, queries: Bags) -> tuple[Bags, Side, Side]:
+    """Return some of the real queries, and the targets and them as the panel takes them."""
+    some = queries.take(reference(queries, affordable(len(panel.known), _ASKED)))
+    return some, panel.known, panel.asked(some)
+
+
+def linked(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Ints, Floats]:
     """Return the best target of each query, and its probability."""
     best, sure = np.empty(len(asked), dtype=np.int64), np.empty(len(asked))
     for part, scores in scorer._blocks(known, asked):

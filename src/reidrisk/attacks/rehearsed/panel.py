@@ -34,7 +34,8 @@ class Side:
     were weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`), targets know how much they are
     ``taken``, and their ``place`` among all, and queries what is given ``back`` to them of the ``near`` ones, and
     whether they were ``met`` then. Where hours of the day count (:mod:`reidrisk.attacks.rehearsed.hours`), ``hours``
-    (n, 24) are those of queries, and what each adds to the score of targets.
+    (n, 24) are those of queries, and what each adds to the score of targets. Where sizes count
+    (:mod:`reidrisk.attacks.rehearsed.sizes`), ``size`` (n,) is each record's, on a normal curve.
     """
 
     parts: tuple[Any, ...]
@@ -46,6 +47,7 @@ class Side:
     back: Floats | None = None
     met: npt.NDArray[np.bool_] | None = None
     hours: Floats | None = None
+    size: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -58,7 +60,7 @@ class Side:
         return Side(tuple(p.take(rows) for p in self.parts), *self._numbers(rows))
 
     def _numbers(self, rows: Any) -> tuple[Any, ...]:
-        each = (self.mean, self.spread, self.taken, self.place, self.near, self.back, self.met, self.hours)
+        each = (self.mean, self.spread, self.taken, self.place, self.near, self.back, self.met, self.hours, self.size)
         return tuple(None if one is None else one[rows] for one in each)
 
 

@@ -31,13 +31,15 @@ _NEARLY = 0.75  # of what the best attack finds: a model that finds less has no 
 class WeighedPanel(ByBlocks):
     """The weighted sum of the features of a pair, on the score grid, less what others claim of the target.
 
-    It depends on the two records, and on what was learnt of all queries before: not on which of them are asked at once.
+    ``agreeing`` is the correlation of sizes, where they count. It depends on the two records, and on what was learnt of
+    all queries before: not on which of them are asked at once.
     """
 
     scorers: tuple[Any, ...]
     typical: Floats
     weights: Floats
     per_nat: float = float(GRID)
+    agreeing: float = 0.0
 
     def scores(self, targets: Side, queries: Side, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores; each attack without weight is left out."""
@@ -49,6 +51,8 @@ class WeighedPanel(ByBlocks):
                 total = total + self._read(raw, k, targets.mean[:, k], targets.spread[:, k], queries)
         if targets.hours is not None and queries.hours is not None:
             total = total + queries.hours @ targets.hours.T
+        if targets.size is not None and queries.size is not None:
+            total = total + self._sized(targets.size[None, :], queries.size[:, None])
         if targets.taken is not None and targets.place is not None and queries.near is not None:
             assert queries.back is not None
             assert queries.met is not None
@@ -68,6 +72,8 @@ class WeighedPanel(ByBlocks):
                 total = total + self._read(raw[:, None], k, mean, spread, queries)[:, 0]
         if targets.hours is not None and queries.hours is not None:
             total = total + (queries.hours * targets.hours[rows]).sum(axis=1)
+        if targets.size is not None and queries.size is not None:
+            total = total + self._sized(targets.size[rows], queries.size)
         if targets.taken is not None and targets.place is not None and queries.near is not None:
             assert queries.back is not None
             assert queries.met is not None
@@ -83,6 +89,11 @@ class WeighedPanel(ByBlocks):
             below = (score[part, None] - scores) / self.per_nat
             total[part] = np.where(below < FAR, np.floor(np.exp(-below) * UNIT + 0.5), 0.0).astype(np.int64).sum(axis=1)
         return total
+
+    def _sized(self, known: Floats, asked: Floats) -> Floats:
+        """Return what agreeing sizes add."""
+        r = self.agreeing
+        return np.asarray((r * asked * known - 0.5 * r * r * known * known) / (1.0 - r * r))
 
     def _read(self, raw: Floats, k: int, mean: Floats, spread: Floats, queries: Side) -> Floats:
         z, t, s = self.weights[READINGS * k : READINGS * (k + 1)]

@@ -1,0 +1,70 @@
+"""What sizes add: who does much in one table often does much in the other, which no rehearsal of cut records tells.
+
+Sizes are ranked on each side and laid on a normal curve, x of a target, y of a query; if one person made both, they are
+taken for normal with a correlation r (:mod:`reidrisk.attacks.profile.sized.volume`). What depends on the query alone
+aside, the log Bayes factor is
+
+    (r x y - r^2 x^2 / 2) / (1 - r^2).
+
+The correlation is that of links that are sure without it, ranked among themselves: long records are found more surely,
+and that both are long must not seem to be agreement. Only sizes that agree closely count: scores are not exact enough
+for what little more others tell.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reidrisk.attacks.profile.sized.volume import normal_score, ranks
+from reidrisk.attacks.rehearsed.estimate import logit
+from reidrisk.attacks.rehearsed.explained import totals_of
+from reidrisk.attacks.rehearsed.hours import linked, some_of
+from reidrisk.attacks.rehearsed.panel import Panel, Side
+from reidrisk.attacks.rehearsed.scorer import WeighedPanel
+from reidrisk.records import Bags
+
+_FEWEST = 30  # sure links that teach, at least
+_SURE = 0.5  # probability of a link that teaches
+_CLOSE, _MOST = 0.8, 0.98  # correlation from which sizes count, as surely as chance allows, and the largest
+_CHANCE = 1.645  # standard errors: nineteen in twenty
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The ``correlation`` of sizes, those among which targets and queries are ranked, and logits that it adds."""
+
+    correlation: float
+    targets: tuple[float, ...]
+    queries: tuple[float, ...]
+    lift: float = 0.0
+
+    def known(self, side: Side, records: Bags) -> Side:
+        """Return the targets with their sizes."""
+        return replace(side, size=normal_score(totals_of(records), self.targets))
+
+    def asked(self, side: Side, records: Bags) -> Side:
+        """Return the queries with their sizes."""
+        return replace(side, size=normal_score(totals_of(records), self.queries))
+
+
+def learnt_sizes(scorer: WeighedPanel, panel: Panel, targets: Bags, queries: Bags) -> Sizes | None:
+    """Return how closely sizes agree; None where they do not, or where too few links are sure to tell."""
+    some, known, asked = some_of(panel, queries)
+    best, sure = linked(scorer, known, asked)
+    rows = np.flatnonzero(sure > _SURE)
+    if len(rows) < _FEWEST:
+        return None
+    mine, theirs = totals_of(targets)[best[rows]], totals_of(some)[rows]
+    if min(np.ptp(mine), np.ptp(theirs)) == 0.0:
+        return None  # one size fits all
+    seen = np.corrcoef(normal_score(mine, ranks(mine)), normal_score(theirs, ranks(theirs)))[0, 1]
+    surely = math.tanh(math.atanh(min(seen, 0.999)) - _CHANCE / math.sqrt(len(rows) - 3))
+    if surely < _CLOSE:
+        return None
+    sizes = Sizes(min(surely, _MOST), ranks(totals_of(targets)), ranks(totals_of(queries)))
+    more = replace(scorer, agreeing=sizes.correlation)
+    _, after = linked(more, sizes.known(known, targets), sizes.asked(asked, some))
+    return replace(sizes, lift=logit(float(after.mean())) - logit(float(sure.mean())))
