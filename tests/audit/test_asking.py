@@ -1,14 +1,19 @@
 """Exports in, answers out: which questions are asked, and what is said of those that cannot be."""
 
+import copy
+import dataclasses
 import json
+import sys
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from reidrisk import io
+from reidrisk import io, scenarios
 from reidrisk.audit import AuditResult, AuditSpec, Exports, asking, audit_exports, run
 from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.records import Case, Events, Truth
 
 FEW = ("hellinger", "tf-idf")
 
@@ -98,3 +103,23 @@ def test_nobody_hears_of_a_few_people_while_an_export_is_read():
     heard.clear()
     asking.read([often], io.Reading(layout="log"), heard=heard.append, least=1)
     assert next(note for note in heard if note.code == "export-read")["people"] == [[1, 37], [5, 3]]
+
+
+def test_a_scenario_added_in_ten_lines_is_asked_by_its_name(files, monkeypatch):
+    listed = sys.modules["reidrisk.scenarios.registry"]
+    monkeypatch.setattr(listed, "_REGISTRY", copy.deepcopy(listed._REGISTRY))
+
+    @scenarios.register(kinds=(Events,))
+    @dataclasses.dataclass(frozen=True, eq=False)
+    class Copied(scenarios.Scenario):
+        """The attacker holds every record as it is."""
+
+        table: Any
+
+        def case(self, seed=0):
+            return Case(self.table.bags(), self.table.bags(), Truth(np.arange(self.table.n_users), "cut"))
+
+    found = audited(files, "a.csv", scenario={"name": "copied"})
+    assert (found.also, found.scenario.code, found.strongest.rate) == ((), "scenario-own", 1.0)
+    with pytest.raises(ValueError, match="there is no scenario called 'magic'; choose from knows, split, two-tables"):
+        AuditSpec(scenario={"name": "magic"})

@@ -1,8 +1,9 @@
 """Which questions an audit asks of one or two tables: each is a scenario, which makes a case of them."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -12,6 +13,7 @@ from reidrisk.base.specs import Spec
 from reidrisk.records import Attributes, Bags, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, periods
 from reidrisk.scenarios import Knows, Scenario, Split, TwoTables
+from reidrisk.scenarios.registry import entry
 
 FACTS = 4  # facts that somebody knows of a person, where nothing else is said
 _KEPT = 0.9  # share of the events that one item per period must keep to be the form that is asked about first
@@ -26,7 +28,7 @@ class Asked(Spec):
     2
     """
 
-    name: Literal["two-tables", "split", "knows"]
+    name: str
     facts: int | None = Field(default=None, ge=1)
     errors: float | None = Field(default=None, ge=0.0, le=1.0)
     which: Literal["random", "first", "rarest"] | None = None
@@ -36,6 +38,11 @@ class Asked(Spec):
     column: str | None = None
     share: float | None = Field(default=None, gt=0.0, lt=1.0)
     visit: str | float | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _registered(cls, name: str) -> str:
+        return entry(name).name
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -51,16 +58,13 @@ class Asked(Spec):
     def of(self, tables: Sequence[Any], truth: Any = None) -> tuple[Scenario, ...]:
         """Return the scenario of one or two tables."""
         given = {name: value for name, value in self.model_dump().items() if name != "name" and value is not None}
-        wanted = 2 if self.name == "two-tables" else 1
+        wanted, made = entry(self.name).tables, cast(Any, entry(self.name).scenario)
         if len(tables) != wanted:
             raise OptionError(f"the scenario {self.name} is of {wanted} tables, and {len(tables)} are given")
-        made: type[Any] = {"two-tables": TwoTables, "split": Split, "knows": Knows}[self.name]
-        odd = next((name for name in given if name not in made.__dataclass_fields__), None)
+        odd = next((name for name in given if name not in {one.name for one in fields(made)}), None)
         if odd is not None:
             raise OptionError(f"{odd} is no option of the scenario {self.name}; leave it out")
-        if self.name == "two-tables":
-            return (TwoTables(tables[0], tables[1], truth, **given),)
-        return (made(tables[0], **given),)
+        return (made(*tables, *((truth,) if wanted == 2 else ()), **given),)
 
 
 def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Every | None) -> tuple[Scenario, ...]:

@@ -22,20 +22,25 @@ _BESIDE_SPEC = ("spec", *_SEARCHING, *_WRITING)  # options that say nothing of w
 
 
 class WithAttacks(typer.core.TyperCommand):
-    """A command whose help of ``--attack`` names the registered attacks, which are looked up when help is asked for."""
+    """A command whose help names the registered attacks and scenarios, which are looked up when help is asked for."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Say which attacks there are, and which of them run by default."""
+        """Say which attacks there are, which of them run by default, and which scenarios."""
         from reidrisk.attacks.registry import nameable
         from reidrisk.records import Attributes, Bags, Traces, Vectors
+        from reidrisk.scenarios import registry
 
         entries = {entry.name: entry for kind in (Traces, Bags, Attributes, Vectors) for entry in nameable(kind)}
         names = ", ".join(entries)
         usual = ", ".join(name for name, entry in entries.items() if entry.default)
+        helps = {
+            "attack": f"{names}; repeatable. Default: those that apply of {usual}.",
+            "scenario": f"Who attacks, with what: {', '.join(one.name for one in registry())}; default: all that fit.",
+        }
         for parameter in self.params:
-            if parameter.name == "attack":
+            if parameter.name in helps:
                 assert isinstance(parameter, typer.core.TyperOption)
-                parameter.help = f"{names}; repeatable. Default: those that apply of {usual}."
+                parameter.help = helps[parameter.name]
         super().format_help(ctx, formatter)
 
 
@@ -71,7 +76,7 @@ def audit(
     sample: int | None = option(None, "Number of records to score, drawn at random."),
     everyone: bool = option(False, "Score every record, however long it takes.", "--everyone"),
     budget: str = option(60.0, "Reference seconds for all attacks (60s, 5min): records are sampled to fit."),
-    scenario: str | None = option(None, "Who attacks, with what: two-tables, split or knows; default: all that fit."),
+    scenario: str | None = option(None, "Who attacks, with what; default: all that fit."),
     facts: int | None = option(None, "Facts that the attacker of 'knows' has about a person; default: 4."),
     errors: float | None = option(None, "Share of these facts that are wrong."),
     which: str | None = option(None, "Which facts they know: random, first (in time) or rarest; default: random."),
