@@ -73,7 +73,7 @@ class Nearest(ScoredAttack[Vectors]):
 
     def __init__(self, metric: Metric | None = None, align: Procrustes | None = None) -> None:
         self.metric, self.align = self.usual if metric is None else metric, align
-        one_of("metric", metric, get_args(Metric))
+        one_of("metric", self.metric, get_args(Metric))
 
     @property
     def description(self) -> str:
