@@ -26,10 +26,14 @@ _LATTICE_EPOCHS = 24  # epochs from which on there are too many sets of them for
 
 @dataclass(frozen=True)
 class Plan:
-    """How a search will be done: the method, where, why, and what it will take (rough, for two cores)."""
+    """How a search will be done: the method, where, why, and what it will take (rough, for two cores).
+
+    ``reason``: comparing every ``"pair"`` is as quick; the lattice needs more ``"memory"`` than is free; or there are
+    fewer ``"sets"`` of epochs than targets.
+    """
 
     method: Literal["lattice", "scan"]
-    reason: str
+    reason: Literal["pair", "memory", "sets"]
     seconds: float
     memory: int
     device: Literal["cpu", "cuda"] = "cpu"
@@ -48,14 +52,14 @@ def choose(index: Index, n_queries: int, memory: int | None = None, device: Devi
     # A GPU that would have to compare every pair is no match for a lattice on the processor.
     suits = found.method == "scan" or gpu.has_lattice(index)
     if device == "cuda" or (device == "auto" and suits and found.seconds > _WORTH_A_GPU and gpu.available()):
-        return replace(found, device="cuda", reason=f"on the GPU; {found.reason}")
+        return replace(found, device="cuda")
     return found
 
 
 def _on_cpu(index: Index, n_queries: int, memory: int) -> Plan:
     n, r = index.n_users, index.n_epochs
     width = 2 if index.n_tokens <= np.iinfo(np.uint16).max else 4
-    by_scan = Plan("scan", "every pair is compared", _SCAN * n * n_queries * r, width * r * (n + n_queries))
+    by_scan = Plan("scan", "pair", _SCAN * n * n_queries * r, width * r * (n + n_queries))
     if r > _LATTICE_EPOCHS or by_scan.seconds < 1e-3:
         return by_scan
     sets = sum(2.0 ** len(epochs) for epochs, _ in index.patterns)
@@ -63,10 +67,10 @@ def _on_cpu(index: Index, n_queries: int, memory: int) -> Plan:
     seconds = _LATTICE * rows + _SET * sets
     needed = width * r * (n + n_queries) + 72 * n + 48 * n_queries + (1 << 26)
     if needed > memory:
-        return replace(by_scan, reason=f"the lattice needs {needed >> 20:,} MiB, and {memory >> 20:,} are free")
+        return replace(by_scan, reason="memory")
     if seconds >= by_scan.seconds:
         return by_scan
-    return Plan("lattice", f"{sets:,.0f} sets of epochs are fewer than {n:,} targets", seconds, needed)
+    return Plan("lattice", "sets", seconds, needed)
 
 
 def best(
