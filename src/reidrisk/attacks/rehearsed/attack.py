@@ -289,7 +289,8 @@ class Rehearsed(ScoredAttack[Counted]):
         posed = self._question(asked)
         if not isinstance(self._settled, Settled):
             return posed
-        return Posed(posed.scorer, self._settled.known(posed.targets), self._settled.asked(posed.queries, asked))
+        scorer = replace(posed.scorer, cool=self._settled.cool)
+        return Posed(scorer, self._settled.known(posed.targets), self._settled.asked(posed.queries, asked))
 
     def _question(self, queries: Bags) -> Posed:
         """Return the question of each query by itself."""

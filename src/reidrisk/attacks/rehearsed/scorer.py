@@ -31,8 +31,9 @@ _NEARLY = 0.75  # of what the best attack finds: a model that finds less has no 
 class WeighedPanel(ByBlocks):
     """The weighted sum of the features of a pair, on the score grid, less what others claim of the target.
 
-    ``agreeing`` is the correlation of sizes, where they count. It depends on the two records, and on what was learnt of
-    all queries before: not on which of them are asked at once.
+    ``agreeing`` is the correlation of sizes, where they count. Where claims were settled, likelihoods are to the power
+    ``cool``. It depends on the two records, and on what was learnt of all queries before: not on which of them are
+    asked at once.
     """
 
     scorers: tuple[Any, ...]
@@ -40,6 +41,7 @@ class WeighedPanel(ByBlocks):
     weights: Floats
     per_nat: float = float(GRID)
     agreeing: float = 0.0
+    cool: float = 1.0
 
     def scores(self, targets: Side, queries: Side, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores; each attack without weight is left out."""
@@ -58,6 +60,7 @@ class WeighedPanel(ByBlocks):
             assert queries.met is not None
             given = np.zeros((len(queries), 1 + max(int(queries.near.max()), int(targets.place.max()))))
             np.put_along_axis(given, queries.near, queries.back, axis=1)
+            total = self.cool * total
             total = np.where(queries.met[:, None], total - targets.taken + given[:, targets.place], total)
         return np.asarray(np.rint(total * self.per_nat), dtype=np.int64)
 
@@ -79,6 +82,7 @@ class WeighedPanel(ByBlocks):
             assert queries.met is not None
             own = queries.near == targets.place[rows][:, None]
             given = np.where(own, queries.back, 0.0).sum(axis=1)
+            total = self.cool * total
             total = np.where(queries.met, total - targets.taken[rows] + given, total)
         return np.asarray(np.rint(total * self.per_nat), dtype=np.int64)
 

@@ -9,6 +9,10 @@ same target. Its marginals are found by passing messages (Bayati et al. 2008; Ch
 and the probability that q belongs to t is a_qt / sum over u of a_qu. So the score of a pair is less by the logarithm of
 how much others claim the target. That is no longer the attacker who is given one record (random user): it is the one
 who holds both tables (matching), as two releases or a leaked table make them.
+
+Claims are only as good as probabilities are. Where more sure links share a target than can be wrong, likelihoods are
+too bold, or a few people have several queries: then likelihoods are taken to the largest power at which it is not so,
+and claims are weaker. Where hardly a link is sure at that power, people have several, and each is linked by itself.
 """
 
 from __future__ import annotations
@@ -30,12 +34,11 @@ PAIRS = 16_000_000
 """Pairs above which queries are not weighed against each other."""
 WhyAlone = Literal["few", "more-queries", "too-many", "several"]
 """Why each query is linked by itself: there is one, or too few records to practise on; there are more queries than
-targets, or more pairs than :data:`PAIRS`; or links show that people have several queries, or are too bold."""
-_NEAR, _ROUNDS, _OLD = (
-    64,
-    30,
-    0.5,
-)  # claims of a query that count, rounds of messages, and how much of the old ones stays
+targets, or more pairs than :data:`PAIRS`; or links show that people have several queries."""
+_NEAR, _ROUNDS = 256, 30  # claims of a query that count, and rounds of messages
+_OLD = 0.5  # how much of the old messages stays
+_COOLER = tuple(0.7**i for i in range(1, 17))  # powers of likelihoods that are tried where they are too bold
+_STAY = 0.5  # of sure links: where fewer stay sure, they were no bolder than they may be, and people have several
 _SURE = 0.5  # probability of links that tell whether two queries may be of one person
 
 
@@ -44,7 +47,9 @@ class Settled:
     """What queries claim: ``taken`` (n,) is log(1 + sum of claims) of each target, all queries counted.
 
     ``back`` (m, k) is what is given back to a query of the target rows ``near`` (m, k): its own claim is none against
-    it. Queries are known again by their ``keys``, sorted. ``lift`` is by how many logits more links are right.
+    it. Queries are known again by their ``keys``, sorted. ``lift`` is by how many logits more links are right. ``cool``
+    is the power of the likelihoods, and ``times`` is how much more often sure links shared their target before than
+    they may be wrong.
     """
 
     taken: Floats
@@ -52,6 +57,8 @@ class Settled:
     near: Ints
     back: Floats
     lift: float
+    cool: float = 1.0
+    times: float = 1.0
 
     def known(self, targets: Side) -> Side:
         """Return the targets with what is claimed of them."""
@@ -65,7 +72,7 @@ class Settled:
 
     def lifted(self, estimate: Estimate) -> Estimate:
         """Return the estimate for links that were settled; a part of the difference is in doubt."""
-        return lifted(estimate, self.lift, len(self.keys))
+        return lifted(_doubted(estimate, self.times), self.lift, len(self.keys))
 
 
 @dataclass(frozen=True)
@@ -81,38 +88,67 @@ class Apart:
 
     def lifted(self, estimate: Estimate) -> Estimate:
         """Return the estimate with a lower end that allows for that many wrong links."""
-        return replace(estimate, low=max(1.0 - self.times * (1.0 - estimate.low), 0.0))
+        return _doubted(estimate, self.times)
 
 
 def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Apart:
-    """Weigh all queries against each other, unless two of them may well be of one person.
+    """Weigh all queries against each other, unless people have several.
 
     That is seen without truth: of links with probability p about the sum of 1 - p is wrong, and if more of them than
-    that have a target twice, some targets have two queries. More queries than targets say the same.
+    that have a target twice, some targets have two queries, or probabilities are too bold. Either way claims must be
+    weaker, and likelihoods are taken to a power below 1. If none will do, or there are more queries than targets, each
+    is linked by itself.
     """
     m, n = len(asked), len(known)
     if m > n or m * n > PAIRS or m < 2:
         return Apart("few" if m < 2 else "more-queries" if m > n else "too-many")
-    k = min(_NEAR, n)
-    near, scores, rest = np.empty((m, k), dtype=np.int64), np.empty((m, k)), np.empty(m)
+    near, scores, rest = _nearest(scorer, known, asked, (1.0,))
+    cool, left = 1.0, rest[0]
+    times, sure = _crowded(near, np.exp(scores), left)
+    if times > 1.0:
+        _, _, rest = _nearest(scorer, known, asked, _COOLER)
+        place = _cooler(near, scores, rest, sure)
+        if place is None:
+            return Apart("several", times)
+        cool, left = _COOLER[place], rest[place]
+    weights = np.exp(cool * scores)
+    message, claims = claimed(near, weights, left, n)
+    total = np.bincount(near.ravel(), claims.ravel(), n)
+    taken = np.log1p(total)
+    keys = fingerprints(records)
+    order = np.argsort(keys, kind="stable")
+    back = (message + taken[near])[order]
+    return Settled(taken, keys[order], near[order], back, _lift(weights, message, left), cool, times)
+
+
+def _cooler(near: Ints, scores: Floats, rest: Floats, sure: int) -> int | None:
+    """Return the place of the largest power at which sure links share no more targets than they may; None if few stay.
+
+    If people have several queries, right links share targets: that ends only where hardly a link is sure.
+    """
+    for place, (cool, left) in enumerate(zip(_COOLER, rest, strict=True)):
+        times, still = _crowded(near, np.exp(cool * scores), left)
+        if times == 1.0:
+            return place if still >= _STAY * sure else None
+    return None
+
+
+def _nearest(scorer: Any, known: Side, asked: Side, powers: tuple[float, ...]) -> tuple[Ints, Floats, Floats]:
+    """Return the best targets of each query (m, k), their scores below the best one's in nats, and what all others add.
+
+    The latter is (p, m): the sum of their likelihoods relative to the best one's, to each of the ``powers``.
+    """
+    m, k = len(asked), min(_NEAR, len(known))
+    near, scores, rest = np.empty((m, k), dtype=np.int64), np.empty((m, k)), np.empty((len(powers), m))
     for part, whole in scorer._blocks(known, asked):
         nats = whole / scorer.per_nat
         near[part] = largest(nats, k)
         some = np.take_along_axis(nats, near[part], axis=1)
         top = some.max(axis=1, keepdims=True)
         scores[part] = some - top
-        rest[part] = np.exp(nats - top).sum(axis=1) - np.exp(scores[part]).sum(axis=1)
-    weights, rest = np.exp(scores), np.maximum(rest, 0.0)
-    crowded = _crowded(near, weights, rest)
-    if crowded is not None:
-        return crowded
-    message, claims = claimed(near, weights, rest, n)
-    total = np.bincount(near.ravel(), claims.ravel(), n)
-    taken = np.log1p(total)
-    keys = fingerprints(records)
-    order = np.argsort(keys, kind="stable")
-    back = (message + taken[near])[order]
-    return Settled(taken, keys[order], near[order], back, _lift(weights, message, rest))
+        for i, power in enumerate(powers):
+            rest[i, part] = np.exp(power * (nats - top)).sum(axis=1) - np.exp(power * scores[part]).sum(axis=1)
+    return near, scores, np.maximum(rest, 0.0)
 
 
 def claimed(near: Ints, weights: Floats, rest: Floats, n: int) -> tuple[Floats, Floats]:
@@ -136,14 +172,20 @@ def claimed(near: Ints, weights: Floats, rest: Floats, n: int) -> tuple[Floats, 
     return message, claims
 
 
-def _crowded(near: Ints, weights: Floats, rest: Floats) -> Apart | None:
-    """Return whether more sure links share their target than can be wrong."""
+def _crowded(near: Ints, weights: Floats, rest: Floats) -> tuple[float, int]:
+    """Return how many times more sure links share their target than can be wrong, 1 unless clear; and how many are."""
     sure = 1.0 / (weights.sum(axis=1) + rest)
     best = near[np.arange(len(near)), weights.argmax(axis=1)]
     some = sure > _SURE
     wrong = float((1.0 - sure[some]).sum())
     twice = int(some.sum()) - len(np.unique(best[some]))
-    return None if twice <= wrong + 3.0 * math.sqrt(wrong) + 3.0 else Apart("several", twice / max(wrong, 0.5))
+    clear = twice > wrong + 3.0 * math.sqrt(wrong) + 3.0
+    return twice / max(wrong, 0.5) if clear else 1.0, int(some.sum())
+
+
+def _doubted(estimate: Estimate, times: float) -> Estimate:
+    """Return the estimate with a lower end that allows for as many times more wrong links."""
+    return replace(estimate, low=max(1.0 - times * (1.0 - estimate.low), 0.0))
 
 
 def _lift(weights: Floats, message: Floats, rest: Floats) -> float:

@@ -28,6 +28,7 @@ from reidrisk.attacks.rehearsed.strangers import Excess, excess
 from reidrisk.base.arrays import Ints
 from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way, cut
+from reidrisk.records.visits import Visits
 
 _QUERIES, _FITTED, _SCORES = 600, 200, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
@@ -42,6 +43,7 @@ _NEARLY, _SEEN = (
 )  # of what a rehearsal shares: less is taken for nothing; and if sharing is seen at all
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
+_RUNS = 6  # visits of a record, at most: neighbours go together
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 
@@ -66,6 +68,8 @@ class Cutting:
         if self.once:
             case = cut(once(targets), _sizes(queries, self.way), seed, self.way, self.kept)
             return Case(targets, case.queries, case.truth)
+        if self.way == "visits":
+            targets = _in_runs(targets)
         return cut(targets, _sizes(queries, self.way), seed, self.way, self.kept)
 
 
@@ -178,6 +182,24 @@ def _whole_visits(targets: Bags, queries: Bags) -> bool:
     whole = bool(asked.sizes.mean() >= _TORN * known.sizes.mean())
     several = int((known.per_record >= 2).sum())
     return whole and several >= min(_MANY, max(len(targets) / 5, _FEW))
+
+
+def _in_runs(bags: Bags) -> Bags:
+    """Return the records with neighbouring visits taken for one, where there are many.
+
+    Every hour of a month may be a visit. Days and habits go on through many of them, and both sides saw such stretches.
+    """
+    visits = bags.visits
+    assert visits is not None
+    many = visits.per_record
+    if not (many > _RUNS).any():
+        return bags
+    runs = np.minimum(many, _RUNS)
+    place = np.arange(len(visits)) - np.repeat(visits.start[:-1], many)
+    start = np.concatenate(([0], np.cumsum(runs)))
+    run = np.repeat(start[:-1], many) + place * np.repeat(runs, many) // np.repeat(np.maximum(many, 1), many)
+    first = np.concatenate((np.flatnonzero(np.diff(run, prepend=-1)), [len(visits)]))
+    return bags.with_visits(Visits(Visits(visits.counts, first).together(), start))
 
 
 def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) -> Cutting:
