@@ -7,7 +7,7 @@ import pytest
 from people import two_looks
 
 from reidrisk import attacks
-from reidrisk.attacks.rehearsed.settled import claimed
+from reidrisk.attacks.rehearsed.settled import _COOLER, _cooler, _crowded, claimed
 from reidrisk.base.notes import Note
 from reidrisk.records import Bags
 
@@ -99,3 +99,36 @@ def test_people_with_several_queries_are_seen_without_truth(tables):
     assert (attack.setting, attack.rests_on[0]["why"]) == ("random user", "several")
     more = attack.narrowed(np.arange(200)).look_around(twice)
     assert more.rests_on[0]["why"] == "more-queries"
+
+
+def _made_up(own, bold, seed=0):
+    """Scores of queries with all of 200 targets, as they should be but for their boldness."""
+    scores = np.random.default_rng(seed).normal(0.0, 3.0, (len(own), 200))
+    scores[np.arange(len(own)), own] += 3.0**2  # of the logarithm of a likelihood, where the variance is that
+    scores *= bold
+    return np.tile(np.arange(200), (len(own), 1)), scores - scores.max(axis=1, keepdims=True)
+
+
+def test_links_that_are_too_bold_are_cooled():
+    near, scores = _made_up(np.arange(200), 6.0)
+    nothing = np.zeros(200)
+    times, sure = _crowded(near, np.exp(scores), nothing)
+    place = _cooler(near, scores, np.zeros((len(_COOLER), 200)), sure)
+    assert times > 1.0
+    assert place is not None
+    rates = []
+    for cool in (0.0, 1.0, _COOLER[place]):
+        weights = np.exp(scores * (cool or 1.0))
+        wanted = weights * np.exp(claimed(near, weights, nothing, 200)[0]) if cool else weights
+        rates.append((wanted.argmax(axis=1) == np.arange(200)).mean())
+    assert rates[2] > rates[0] + 0.02
+    assert rates[2] >= rates[1]
+
+
+def test_where_right_links_share_targets_no_power_will_do():
+    near, scores = _made_up(np.arange(200) // 2, 1.0)
+    scores[np.arange(200), np.arange(200) // 2] += 8.0
+    scores -= scores.max(axis=1, keepdims=True)
+    times, sure = _crowded(near, np.exp(scores), np.zeros(200))
+    assert times > 1.0
+    assert _cooler(near, scores, np.zeros((len(_COOLER), 200)), sure) is None

@@ -8,7 +8,7 @@ from reidrisk import Bags
 from reidrisk.attacks import Rehearsed
 from reidrisk.attacks.rehearsed.explained import held_factors, mixture_factors, thinned
 from reidrisk.attacks.rehearsed.strangers import excess
-from reidrisk.attacks.rehearsed.ways import find_way
+from reidrisk.attacks.rehearsed.ways import _RUNS, _in_runs, find_way
 from reidrisk.records.cut import cut
 from reidrisk.scenarios import Split
 
@@ -158,3 +158,13 @@ def test_that_nothing_is_shared_can_be_ruled_out():
     plays = drawn(tastes(300, 150, 5, strength=4.0), np.full(300, 120), 6)
     case = cut(plays, np.full(10, 6), seed=2, way="apart")
     assert find_way(case.targets, case.queries, seed=0, sharing=True).way == "part"
+
+
+def test_of_many_visits_neighbours_go_together():
+    many, few = baskets(30, visits=50).bags(), baskets(30, visits=3).bags()
+    runs = _in_runs(many)
+    assert (runs.visits.per_record == _RUNS).all()
+    assert (runs.counts != many.counts).nnz == 0
+    first = many.visits.take(np.array([7])).counts[:9].sum(axis=0)  # ceil(50 / 6) visits
+    assert (runs.visits.take(np.array([7])).counts[[0]].toarray() == first).all()
+    assert _in_runs(few) is few

@@ -80,7 +80,7 @@ class Rehearsed(ScoredAttack[Counted]):
     **Who holds both tables** uses all of them. Queries are weighed against each other
     (:mod:`reidrisk.attacks.rehearsed.settled`): where they are a table with one record of each person, a target that is
     another query's is hardly this one's. That is carey's *matching* attacker, and ``setting`` says so. It is not done
-    where links show that people have several queries, nor above 16 million pairs, and ``rests_on`` says why. Links
+    where links show that most people have several queries, nor above 16 million pairs, and ``rests_on`` says why. Links
     depend on all queries that were looked at, not on which of them are asked; one that was not looked at is linked by
     itself. Without ``jointly``, every query is: the random-user setting, of somebody who is given one record.
 
