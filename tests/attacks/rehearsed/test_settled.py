@@ -117,12 +117,11 @@ def test_links_that_are_too_bold_are_cooled():
     assert times > 1.0
     assert place is not None
     rates = []
-    for cool in (0.0, 1.0, _COOLER[place]):
+    for cool in (0.0, _COOLER[place]):
         weights = np.exp(scores * (cool or 1.0))
         wanted = weights * np.exp(claimed(near, weights, nothing, 200)[0]) if cool else weights
         rates.append((wanted.argmax(axis=1) == np.arange(200)).mean())
-    assert rates[2] > rates[0] + 0.02
-    assert rates[2] >= rates[1]
+    assert rates[1] > rates[0] + 0.02
 
 
 def test_where_right_links_share_targets_no_power_will_do():
