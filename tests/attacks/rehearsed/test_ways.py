@@ -161,7 +161,7 @@ def test_that_nothing_is_shared_can_be_ruled_out():
 
 
 def test_of_many_visits_neighbours_go_together():
-    many, few = baskets(30, visits=50).bags(), baskets(30, visits=3).bags()
+    many, few = baskets(30, visits=50).bags(), baskets(30, visits=20).bags()
     runs = _in_runs(many)
     assert (runs.visits.per_record == _RUNS).all()
     assert (runs.counts != many.counts).nnz == 0

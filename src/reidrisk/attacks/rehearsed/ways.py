@@ -43,7 +43,7 @@ _NEARLY, _SEEN = (
 )  # of what a rehearsal shares: less is taken for nothing; and if sharing is seen at all
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
-_RUNS = 6  # visits of a record, at most: neighbours go together
+_OFTEN, _RUNS = 24, 6  # visits of a record above which neighbours go together, and into how many stretches
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 
@@ -185,16 +185,16 @@ def _whole_visits(targets: Bags, queries: Bags) -> bool:
 
 
 def _in_runs(bags: Bags) -> Bags:
-    """Return the records with neighbouring visits taken for one, where there are many.
+    """Return the records with neighbouring visits taken for one where there are many.
 
     Every hour of a month may be a visit. Days and habits go on through many of them, and both sides saw such stretches.
     """
     visits = bags.visits
     assert visits is not None
     many = visits.per_record
-    if not (many > _RUNS).any():
+    if not (many > _OFTEN).any():
         return bags
-    runs = np.minimum(many, _RUNS)
+    runs = np.where(many > _OFTEN, _RUNS, many)
     place = np.arange(len(visits)) - np.repeat(visits.start[:-1], many)
     start = np.concatenate(([0], np.cumsum(runs)))
     run = np.repeat(start[:-1], many) + place * np.repeat(runs, many) // np.repeat(np.maximum(many, 1), many)
