@@ -29,6 +29,7 @@ SMALLER = {
     "gpu_search": "--device cpu --users 300 --queries 64 --runs 1",
     "jha_curves": "--users 500",
     "jha_neural_gpu": "",
+    "matching": "--seeds 1 --others 1_000",
     "neural_gpu": "--device cpu --training 3_000 --targets 1_000 --queries 100 --steps 20 --passes 1",
     "neural_lists": "--splits 1",
     "one_export": "--people 20_000 --events 1_000_000",
