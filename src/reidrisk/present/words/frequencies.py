@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 __all__ = ["about_in_words", "in_words", "interval", "people", "percent", "range_in_words", "rate_cells", "two_digits"]
 __all__ += [
@@ -99,19 +99,16 @@ def range_in_words(rate: float, low: float, high: float) -> str:
     '2.7 to 3.2 in 100'
     >>> range_in_words(1 / 300, 0.000084, 0.0184)         # '1 in 300' has its own
     '0.025 to 5.5 in 300'
-    >>> range_in_words(0.9993, 0.9974, 1.0)               # almost everyone is not everyone
+    >>> range_in_words(0.9993, 0.9974, 0.9999)            # almost everyone is not everyone
     '99.7 to 100 in 100'
     """
     out_of = round(1.0 / rate) if _is_one_in(rate) else _out_of(rate if rate > 0.0 else high)
-    return f"{_end(low, out_of)} to {_end(high, out_of)} in {out_of:,}"
+    return f"{_end(low, out_of, math.floor)} to {_end(high, out_of, math.ceil)} in {out_of:,}"
 
 
-def _end(value: float, out_of: int) -> str:
-    """Write the end of an interval, with more digits where two would make everyone of almost everyone."""
-    rest = (1.0 - value) * out_of
-    if not almost_all(value) or rest < 1e-4:
-        return two_digits(value * out_of)
-    return f"{out_of - rest:,.{max(-math.floor(math.log10(rest)), 0)}f}"
+def _end(value: float, out_of: int, rounded: Callable[[float], int]) -> str:
+    """Write the end of an interval; of almost everyone with a digit more, rounded outwards."""
+    return f"{rounded(10 * value * out_of) / 10:,g}" if almost_all(value) else two_digits(value * out_of)
 
 
 def interval(rate: float, low: float, high: float) -> str:
