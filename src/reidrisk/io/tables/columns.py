@@ -168,6 +168,18 @@ def refuse_repeated_users(name: str, users: UserIds | None, row: str = "row") ->
         raise DataError(f"{name}: {who}; give every user one {row}")
 
 
+def refuse_two_tokens(name: str, keys: Ints, users: UserIds, epochs: list[Any]) -> None:
+    """Say in which rows of a file one epoch of a user is given twice; a key is user x number of epochs + epoch."""
+    seen = np.zeros(len(users) * len(epochs), dtype=np.bool_)
+    seen[keys] = True
+    if int(seen.sum()) == len(keys):
+        return
+    first, second = first_repeat(keys) or (0, 0)
+    user, epoch = divmod(int(keys[second]), len(epochs))
+    both = f"rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch"
+    raise DataError(f"{name}: {both} {epochs[epoch]}; keep one row for each user and epoch")
+
+
 def shown_user(users: UserIds, row: int) -> str:
     """Write an id for a message: a number as it is, text in quotes."""
     return str(users[row]) if isinstance(users, np.ndarray) else repr(users[row].as_py())

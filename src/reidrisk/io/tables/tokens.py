@@ -7,19 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, DataError, FormatError, Ints, Note, Signed, UserIds, first_seen, sizes
+from reidrisk.base import Array, FormatError, Ints, Note, Signed, UserIds, first_seen, sizes
 from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import (
-    Labels,
-    cell,
-    first_repeat,
-    holds_text,
-    is_list,
-    shown_user,
-    user_ids,
-    whole_numbers,
-)
+from reidrisk.io.tables.columns import Labels, cell, holds_text, is_list, refuse_two_tokens, user_ids, whole_numbers
 from reidrisk.io.tables.formats import Table
 from reidrisk.io.tables.layouts import epoch_columns, layout_of, refuse_empty, require_columns
 from reidrisk.io.tables.metadata import Metadata
@@ -147,7 +138,7 @@ def _read_long(table: Table, labels: bool) -> RawTokens:
     coarser = "put times into periods, such as weeks, so that people have several of them in common"
     sizes.CELLS.check(len(users) * r, f"{name}, {len(users):,} users x {r:,} epochs", coarser)
     keys = user_of * r + periods.rank
-    _refuse_twice(name, keys, users, periods.names)
+    refuse_two_tokens(name, keys, users, periods.names)
     tokens = np.full(len(users) * r, -1, dtype=raw.tokens.dtype)
     tokens[keys] = raw.tokens.ravel()
 
@@ -156,14 +147,3 @@ def _read_long(table: Table, labels: bool) -> RawTokens:
 
     found = tokens.reshape(-1, r)
     return RawTokens(name, found, users, raw.labels, table.metadata, place, periods.names, periods.notes)
-
-
-def _refuse_twice(name: str, keys: Ints, users: UserIds, epochs: list[Any]) -> None:
-    seen = np.zeros(len(users) * len(epochs), dtype=np.bool_)
-    seen[keys] = True
-    if int(seen.sum()) == len(keys):
-        return
-    first, second = first_repeat(keys) or (0, 0)
-    user, epoch = divmod(int(keys[second]), len(epochs))
-    both = f"rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch"
-    raise DataError(f"{name}: {both} {epochs[epoch]}; keep one row for each user and epoch")

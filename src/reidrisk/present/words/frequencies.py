@@ -5,18 +5,8 @@ import re
 from collections.abc import Callable, Sequence
 
 __all__ = ["about_in_words", "in_words", "interval", "people", "percent", "range_in_words", "rate_cells", "two_digits"]
-__all__ += [
-    "a",
-    "about",
-    "almost_all",
-    "attack_label",
-    "capital",
-    "clause",
-    "joined",
-    "ranged",
-    "shortened",
-    "with_interval",
-]
+__all__ += ["a", "about", "almost_all", "attack_label", "capital", "clause", "joined", "ranged", "shortened"]
+__all__ += ["with_interval"]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 _NEXT_TO_NONE = 1e-15
