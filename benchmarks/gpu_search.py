@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from reidrisk.attacks.hamming import match_weights, pair_weights
+from reidrisk.mechanisms import token_probabilities
 from reidrisk.search import Index, PairWeights, Weights, gpu, scan, to_grid
-from reidrisk.topics import exposure
 
 N_TOKENS, TOP_K, NOISE = 469, 5, 0.05
 
@@ -32,7 +32,7 @@ def tables(torch, users: int, epochs: int, device: str):
 
 
 def weights_of(share: np.ndarray) -> tuple[Weights, PairWeights]:
-    q_in, q_out = exposure(N_TOKENS, TOP_K, NOISE)
+    q_in, q_out = token_probabilities(N_TOKENS, TOP_K, NOISE)
     p = np.clip((share - q_out) / (q_in - q_out), 0.0, 1.0)
     match, mismatch = match_weights(p[None], q_in, q_out, TOP_K)
     together = np.outer(p, p) * (1.0 + 0.5 * np.cos(np.subtract.outer(np.arange(N_TOKENS), np.arange(N_TOKENS))))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from reidrisk import Bags, Traces, Vocabulary, attacks
 from reidrisk.attacks.hamming import match_weights
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.mechanisms import token_probabilities
 from reidrisk.search import GRID
-from reidrisk.topics import exposure
 
 probability = st.floats(0, 1)
 
@@ -31,7 +31,7 @@ def test_missing_never_equals_missing():
 
 @given(probability, st.integers(1, 8), st.floats(0, 0.99), st.integers(8, 500))
 def test_a_match_never_counts_less_than_a_mismatch(p, top_k, noise, n_tokens):
-    q_in, q_out = exposure(n_tokens, top_k, noise)
+    q_in, q_out = token_probabilities(n_tokens, top_k, noise)
     match, mismatch = match_weights(np.array([p]), q_in, q_out, top_k)
     assert np.isfinite([match, mismatch]).all()
     assert match[0] >= mismatch[0] - 1e-9
@@ -51,7 +51,7 @@ def test_weights_are_theorem_1_divided_by_the_probability_of_the_token():
 def test_weights_are_likelihood_ratios_when_the_model_is_exactly_true(noise):
     """Sets of two out of N equally popular topics: enumerate them all and compare likelihood ratios."""
     n_tokens, k = 5, 2
-    q_in, q_out = exposure(n_tokens, k, noise)
+    q_in, q_out = token_probabilities(n_tokens, k, noise)
     sets = list(itertools.combinations(range(n_tokens), k))
 
     def joint(a, b):
@@ -79,12 +79,12 @@ def test_a_match_on_a_rare_token_wins_over_a_common_one(noise):
 
 def test_weights_on_every_edge_are_finite_and_ordered():
     for top_k, noise, p in itertools.product([1, 2, 5], [0.0, 0.05], [0.0, 1e-9, 0.5, 1.0]):
-        q_in, q_out = exposure(10, top_k, noise)
+        q_in, q_out = token_probabilities(10, top_k, noise)
         match, mismatch = match_weights(np.array([p]), q_in, q_out, top_k)
         assert np.isfinite([match[0], mismatch[0]]).all()
         assert match[0] >= mismatch[0] - 1e-12
     # Sets of one, no noise: a mismatch cannot happen to the same user.
-    assert match_weights(np.array([0.5]), *exposure(10, 1, 0.0), 1)[1][0] == -50.0
+    assert match_weights(np.array([0.5]), *token_probabilities(10, 1, 0.0), 1)[1][0] == -50.0
 
 
 @settings(deadline=None, max_examples=30)

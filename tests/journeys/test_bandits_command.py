@@ -136,7 +136,7 @@ BAD = {
     "half a rank": ([], ["--noise", "svd", "--amounts", "1.5"], "ranks are whole numbers"),
     "weights": ([], ["--weights", "heavy"], "weights must be one of"),
     "rewards": ([], ["--rewards", "free"], "rewards must be one of"),
-    "alpha": ([], ["--alpha", 0], "alpha must be above 0"),
+    "alpha": ([], ["--alpha", 0], "alpha must be finite and at least 1e-15"),
     "both": ([], ["--quick", "--attack", "likelihood"], "--quick leaves out"),
     "column": (["user,timestamp,place\np0,1,x\n"], [], "there is no column 'state'"),
     "time": (["user,timestamp,state\np0,soon,x\np1,later,y\n"], [], "row 0 has the timestamp 'soon'; write seconds"),

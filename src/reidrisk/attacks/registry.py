@@ -36,18 +36,11 @@ class Entry(Registered):
 _REGISTRY: Registry[Entry] = Registry("an attack")
 
 
-def register(
-    kinds: tuple[type, ...],
-    cost: Cost,
-    needs: tuple[str, ...] = (),
-    default: bool = False,
-    epochs: int = 1,
-    whole: bool = False,
-) -> Callable[[Kind], Kind]:
+def register(kinds: tuple[type, ...], cost: Cost, **further: Any) -> Callable[[Kind], Kind]:
     """Register the attack whose class follows; the arguments are those of :class:`Entry`."""
 
     def registered(attack: Kind) -> Kind:
-        _REGISTRY.add(Entry(attack, kinds, cost, needs, default, epochs, whole))
+        _REGISTRY.add(Entry(attack, kinds, cost, **further))
         return attack
 
     return registered

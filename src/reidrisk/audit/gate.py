@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format", "not run", "required", "untried"]
 
+_OF_THE_ROW = ("rate", "attack", "n_epochs", "which", "level", "n_targets", "everyone")  # what a gate says of it
+
 
 @dataclass(frozen=True, eq=False)
 class Gate(Spoken):
@@ -81,29 +83,23 @@ def gate(result: AuditResult, max_risk: float, require: Sequence[str] = ()) -> G
         answer=answer,
         why=why,
         max_risk=max_risk,
-        rate=risk.rate,
         low=low,
         high=high,
-        attack=risk.attack,
-        n_epochs=risk.n_epochs,
-        level=risk.level,
         n_rows=sum(len(one.risks) for one in result.questions),
         epochs=result.epochs,
         epochs_untried=untried(result),
         n_epochs_held=result.n_epochs,
-        n_targets=risk.n_targets,
         n_scored=result.n_scored,
         strangers=None if result.n_strangers is None else result.n_strangers / drawn,
         unasked=None if result.n_unasked is None else result.n_unasked / result.n_targets,
         truth=result.truth or "unrecorded",
         truth_check=result.truth_check,
         attacks=tuple(result.descriptions),
-        everyone=risk.everyone,
         simulated=result.simulated,
-        which=risk.which,
         not_run=result.missing,
         required=absent,
         n_questions=len(result.questions),
+        **{name: getattr(risk, name) for name in _OF_THE_ROW},
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.base import Bools, Floats, Ints, each
+from reidrisk.base import Bools, Floats, Ints, each, slices
 from reidrisk.measure.alike import distinct
 
 PAIRS = 1_000_000_000  # scores computed again, at most, to see how links change when a target leaves: some seconds
@@ -59,10 +59,9 @@ def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: 
     found, held = np.zeros(n_targets), known & ~among
     if not _add_tied(found, attack, queries, links, truth, rows[among[rows]]):
         return Gains(None, "best-score")
-    size = max(1, _SCORES // n_targets)
     alone_and_wrong = rows[~among[rows]]
-    for start in range(0, alone_and_wrong.size, size):
-        part = alone_and_wrong[start : start + size]
+    for some in slices(alone_and_wrong.size, _SCORES // n_targets):
+        part = alone_and_wrong[some]
         if not _add(found, held, attack, queries.take(part), links, truth, part):
             return Gains(None, "best-score")
     if _most_held(links, held) > max(_CHANCE, len(truth) ** 0.5):
@@ -85,10 +84,9 @@ def _add_tied(found: Floats, attack: Attack[Any], queries: Any, links: Links, tr
     worth = _rounded(1.0 / (ties - 1.0) - 1.0 / ties)
     first, kind = distinct(queries.take(rows))
     together = np.bincount(kind, weights=worth, minlength=len(first))  # exact: worths are on the grid
-    size = max(1, _SCORES // len(found))
 
-    def gained(start: int) -> Floats | None:
-        part = rows[first[start : start + size]]
+    def gained(some: slice) -> Floats | None:
+        part = rows[first[some]]
         best = links.score[part]
         scores = attack.near_best(queries.take(part), np.zeros(len(part), dtype=np.int64))
         if scores is None or (scores.max(axis=1) != best).any():
@@ -98,9 +96,9 @@ def _add_tied(found: Floats, attack: Attack[Any], queries: Any, links: Links, tr
             return None
         if (scores[np.arange(len(part)), links.target[part]] != best).any():
             return None
-        return np.asarray(np.bincount(target, together[start + asked], len(found)), dtype=np.float64)
+        return np.asarray(np.bincount(target, together[some][asked], len(found)), dtype=np.float64)
 
-    for added in each(gained, range(0, len(first), size)):
+    for added in each(gained, slices(len(first), _SCORES // len(found))):
         if added is None:
             return False
         found += added

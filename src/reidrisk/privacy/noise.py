@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Bools, Ints, OptionError, ReidRiskError, require
+from reidrisk.base import Bools, Ints, OptionError, ReidRiskError, require, slices
 
 _PIECE = 1 << 16  # values handed to the noise library at a time: it copies them to Python lists
 _BITS = 1 << 20
@@ -27,10 +27,7 @@ def discrete_gaussian(sigma: float) -> Any:
 def add_discrete_gaussian(values: Ints, measurement: Any) -> Ints:
     """Add independent noise to every value of a vector."""
     # The noise of each count is independent, so pieces of a table spend together what the whole would.
-    drawn = [
-        np.array(measurement(values[start : start + _PIECE].tolist()), dtype=np.int64)
-        for start in range(0, len(values), _PIECE)
-    ]
+    drawn = [np.array(measurement(values[part].tolist()), dtype=np.int64) for part in slices(len(values), _PIECE)]
     return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
 
 
@@ -57,10 +54,9 @@ def randomised_response(bits: Bools, epsilon: float) -> Bools:
     if spent > epsilon * (1.0 + 1e-9):
         raise ReidRiskError(f"one answer would spend {spent:.6g}, more than {epsilon:g}; report this")
     answers = np.empty(bits.size, dtype=bool)
-    for start in range(0, bits.size, _BITS):
-        piece = bits[start : start + _BITS]
-        told = np.frombuffer(measurement(np.packbits(piece).tobytes()), dtype=np.uint8)
-        answers[start : start + _BITS] = np.unpackbits(told, count=piece.size).astype(bool)
+    for part in slices(bits.size, _BITS):
+        told = np.frombuffer(measurement(np.packbits(bits[part]).tobytes()), dtype=np.uint8)
+        answers[part] = np.unpackbits(told, count=part.stop - part.start).astype(bool)
     return answers
 
 

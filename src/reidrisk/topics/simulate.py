@@ -144,15 +144,3 @@ def _visits(visits: ArrayLike, n: int, r: int, seed: int, site: str) -> Bools:
         wanted = f"give one bool per user and epoch, {(n, r)}"
         raise DataError(f"visits has shape {given.shape} and type {given.dtype}; {wanted}")
     return given
-
-
-def exposure(n_topics: int, top_k: int, noise: float) -> tuple[float, float]:
-    """Return (q_in, q_out): how likely a topic is shown if it is in the top set, and if it is not.
-
-    q_in = (1 - p) / k + p / N and q_out = p / N (carey, equation 6, for any k).
-
-    >>> q_in, q_out = exposure(n_topics=469, top_k=5, noise=0.05)
-    >>> round(q_in, 6), round(q_out, 6)
-    (0.190107, 0.000107)
-    """
-    return token_probabilities(n_topics, top_k, noise)

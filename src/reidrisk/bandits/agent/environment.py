@@ -54,11 +54,6 @@ class LatentBandit:
         return int(self.means.shape[1])
 
     @property
-    def n_arms(self) -> int:
-        """Number of arms."""
-        return len(self.means)
-
-    @property
     def best(self) -> Ints:
         """Best arm of each state, the lowest where several are."""
         return np.asarray(self.means.argmax(axis=0), dtype=np.int64)

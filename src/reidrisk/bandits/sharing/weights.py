@@ -3,7 +3,7 @@
 import numpy as np
 
 from reidrisk.bandits.transitions import checked_records
-from reidrisk.base import ArrayLike, DataError, Floats, OptionError
+from reidrisk.base import ArrayLike, DataError, Floats, OptionError, one_of
 
 WEIGHTS = ("inverse entropy", "uniform", "entropy")  # names of the ways to weigh cells
 
@@ -18,8 +18,6 @@ def cell_entropy(records: ArrayLike, alpha: float = 1e-3) -> Floats:
     nothing. The formula in the paper lacks the minus sign.
     """
     array = checked_records(records)
-    if not alpha > 0:
-        raise OptionError(f"alpha must be above 0, not {alpha!r}")
     if not LEAST_ALPHA <= alpha < float("inf"):
         raise OptionError(f"alpha must be finite and at least {LEAST_ALPHA:g}, not {alpha!r}")
     n = len(array)
@@ -57,9 +55,7 @@ def cell_weights(records: ArrayLike, weights: str | ArrayLike = WEIGHTS[0], alph
             cell = f"the weight of cell ({bad[0][0]}, {bad[0][1]}) is {given[tuple(bad[0])]}"
             raise DataError(f"{cell}; weights are not negative and at most {_MOST_WEIGHT:g}")
         return given
-    if weights not in WEIGHTS:
-        raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, or an array, not {weights!r}")
-    if weights == "uniform":
+    if one_of("weights", weights, WEIGHTS) == "uniform":
         return np.ones(array.shape[1:])
     entropy = cell_entropy(array, alpha)
     if weights == "entropy":

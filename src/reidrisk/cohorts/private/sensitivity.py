@@ -24,10 +24,9 @@ _REACH = 2.0  # a size within two standard deviations of its noise may be nobody
 
 def lie_probability(epsilon: float) -> float:
     r"""Return how often randomised response lies: :math:`1 / (1 + e^\epsilon)`."""
-    if not is_number(epsilon) or not 0.0 < epsilon < math.inf:
-        raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
-    if epsilon < _LEAST_EPSILON:
-        raise OptionError(f"epsilon {epsilon!r} makes every answer a coin toss; give at least {_LEAST_EPSILON:g}")
+    if not is_number(epsilon) or not _LEAST_EPSILON <= epsilon < math.inf:
+        least = f"{_LEAST_EPSILON:g}, below which every answer is a coin toss"
+        raise OptionError(f"epsilon must be a finite number of at least {least}, not {epsilon!r}")
     return 1.0 / (1.0 + math.exp(min(float(epsilon), 700.0)))
 
 
