@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
-from reidrisk.base.options import is_number, is_whole
+from reidrisk.base.options import is_number, is_whole, one_of
 from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
 Covers = Literal["people", "queries", "none"]
@@ -125,7 +125,7 @@ class Risk(Spoken):
             value = getattr(self, name)
             if not is_number(value) or not 1.0 <= value < math.inf:
                 raise DataError(f"{name} of a risk must be a finite number of at least 1, not {value!r}")
-        _check_covers("a risk", self.covers)
+        one_of("covers of a risk", self.covers, get_args(Covers))
 
     def to_dict(self, per_user: bool = False) -> dict[str, Any]:
         """Return plain values; ``per_user`` only when asked for, because it tells about single people."""
@@ -157,7 +157,7 @@ class Difference(Spoken):
     covers: Covers = "queries"
 
     def __post_init__(self) -> None:
-        _check_covers("a difference", self.covers)
+        one_of("covers of a difference", self.covers, get_args(Covers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +215,3 @@ def _fill_ends(found: Bound | Measurement) -> None:
     for end in ("low", "high"):
         if math.isnan(getattr(found, end)):
             object.__setattr__(found, end, found.value)
-
-
-def _check_covers(what: str, covers: Any) -> None:
-    if covers not in get_args(Covers):
-        raise DataError(f"covers of {what} must be one of {', '.join(get_args(Covers))}, not {covers!r}")

@@ -22,8 +22,9 @@ def test_torch_and_the_processor_answer_alike(form, size, away, monkeypatch):
     scorer = VectorScorer.of(form, rows[0])
     here, there = scorer.best_here(*rows), device.best(scorer, *rows, device="cpu")
     assert all((a == b).all() for a, b in zip(here, there, strict=True))
-    own = np.arange(80) * 7
-    assert (device.scored_pairs(scorer, *rows, own, "cpu") == scorer.pairs(*rows, own)).all()
+    held, own = [device.held(scorer, part, "cpu") for part in rows], np.arange(80) * 7
+    scored = device._scored(scorer, *held, torch.arange(80), torch.from_numpy(own))
+    assert (scored.numpy() == scorer.pairs(*rows, own)).all()
 
 
 def test_values_of_the_sweep_are_within_their_margin():

@@ -252,9 +252,6 @@ class _Climb:
     def _likelihoods(self, model: TwoCovariances, queries: Singles) -> Floats:
         return np.concatenate([mean for _, mean, _, _ in self._posteriors(model, queries)])
 
-    def _likelihood(self, model: TwoCovariances, queries: Singles) -> float:
-        return float(self._likelihoods(model, queries).mean())
-
     def _round(self, model: TwoCovariances, queries: Singles) -> tuple[float, Floats, Floats]:
         """Return the likelihood, and difference and drift that the posteriors imply."""
         white, means = self.white.astype(np.float32), []

@@ -25,10 +25,6 @@ class Collection:
     members_at_least: int = 1
     publications: int = 1  # over which private clusters spread their budget
 
-    def of_version(self, version: int) -> dict[str, Floats]:
-        """Return the matrices that were handed out in a version."""
-        return {key: matrix for key, matrix in self.matrices.items() if version in self.seen[key]}
-
     @property
     def versions(self) -> tuple[int, ...]:
         """Versions seen, in order."""

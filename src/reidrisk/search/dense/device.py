@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.base.arrays import Ints
 from reidrisk.base.extras import require
 from reidrisk.base.parallel import slices
 from reidrisk.search.answer import Best
@@ -194,12 +193,3 @@ def _scored(scorer: VectorScorer, known: Held, asked: Held, rows: Any, target: A
         else:
             out[part] = -((total.view(torch.int64) + (1 << (CUT_BITS - 1))) >> CUT_BITS)
     return out
-
-
-def scored_pairs(scorer: VectorScorer, targets: VectorRows, queries: VectorRows, rows: Ints, device: str) -> Ints:
-    """Return the exact score of each query with the target row given for it, as the device computes it."""
-    import torch
-
-    known, asked = (held(scorer, part, device) for part in (targets, queries))
-    found = _scored(scorer, known, asked, torch.arange(len(rows), device=device), torch.from_numpy(rows).to(device))
-    return np.asarray(found.cpu().numpy())
