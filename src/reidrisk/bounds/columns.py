@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, DataError, Floats, Ints, slices
+from reidrisk.base import ArrayLike, DataError, Floats, Ints
 from reidrisk.records import Channel
 
 BLOCK = 4_000_000  # numbers held at once while a dense matrix is passed over
@@ -26,11 +26,6 @@ def column_mean(channel: Channel, prior: Floats | None = None) -> Floats:
     if prior is None:
         return np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel() / channel.n_users
     return np.asarray(prior @ matrix, dtype=np.float64).ravel()
-
-
-def row_blocks(channel: Channel) -> list[slice]:
-    """Cut the rows of a dense matrix into blocks whose logarithms fit into memory."""
-    return slices(channel.n_users, BLOCK // channel.n_outputs)
 
 
 def entry_rows(matrix: Any) -> Ints:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Bound, Floats, Ints, Note, OptionError, Signed, between_0_and_1
-from reidrisk.bounds.columns import row_blocks
+from reidrisk.base import Bound, Floats, Ints, Note, OptionError, Signed, between_0_and_1, slices
+from reidrisk.bounds.columns import BLOCK
 from reidrisk.records import Channel, Traces
 
 _LARGEST_ENUMERATION = 50_000_000  # numbers that matching_optimum may hold
@@ -95,7 +95,7 @@ def _log_nobody(channel: Channel) -> Floats:
             logs = np.log1p(-np.minimum(channel.matrix.data, 1.0))
             return np.asarray(np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs))
         total = np.zeros(channel.n_outputs)
-        for block in row_blocks(channel):
+        for block in slices(channel.n_users, BLOCK // channel.n_outputs):
             total += np.log1p(-np.minimum(channel.matrix[block], 1.0)).sum(axis=0)
         return total
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import ArrayLike, DataError, Floats, OptionError, slices, whole
-from reidrisk.bounds.columns import BLOCK, checked_prior, column_max, column_mean, entry_rows, row_blocks
+from reidrisk.bounds.columns import BLOCK, checked_prior, column_max, column_mean, entry_rows
 from reidrisk.records import Channel
 
 
@@ -74,7 +74,7 @@ def mutual_information(P: Any, prior: ArrayLike | None = None) -> float:
         terms = entries.data * _log_ratio(entries.data, outputs[entries.indices])
         return max(0.0, float(terms @ weights[entry_rows(entries)]))
     bits = 0.0
-    for block in row_blocks(channel):
+    for block in slices(n, BLOCK // channel.n_outputs):
         rows = channel.matrix[block]
         bits += float(weights[block] @ (rows * _log_ratio(rows, outputs)).sum(axis=1))
     return max(0.0, bits)

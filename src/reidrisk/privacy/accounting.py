@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable
-from numbers import Real
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.options import is_number
 
 EPSILON = (1e-9, 1e9)  # below, noise would drown any data; long before the other end, it protects nobody
 LEAST_DELTA = 1e-250  # smallest delta; nearer to 0 numbers are no longer told apart
@@ -14,12 +14,9 @@ _MOST_ROUNDS = 200
 
 def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
     """Return (epsilon, delta) as floats, or refuse what is no privacy budget."""
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise OptionError(f"{name} must be a number, not {value!r}")
-    if not (math.isfinite(epsilon) and epsilon > 0.0):
+    if not is_number(epsilon) or not 0.0 < epsilon < math.inf:
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}; below 1 to 3 is usual")
-    if not 0.0 < delta < 1.0:
+    if not is_number(delta) or not 0.0 < delta < 1.0:
         raise OptionError(f"delta must lie between 0 and 1, both excluded, not {delta!r}; well below 1/users is usual")
     if not EPSILON[0] <= epsilon <= EPSILON[1]:
         raise OptionError(f"epsilon {epsilon!r} is out of reach; give one from {EPSILON[0]:g} to {EPSILON[1]:g}")

@@ -306,5 +306,5 @@ def test_ads_in_blocks_is_that_of_the_whole_table(monkeypatch):
     expected = np.mean(given.min(axis=1) < among.min(axis=1))
     assert 0 < expected < 1
     for cells in (1, 64, 1 << 19):
-        monkeypatch.setattr(grouping, "BLOCK_CELLS", cells)
+        monkeypatch.setattr("reidrisk.bandits.linkage.measure.BLOCK_CELLS", cells)
         assert bandits.ads(RECORDS, shared) == expected

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reidrisk.bandits.sharing.anonymise import Shared, started
-from reidrisk.bandits.sharing.grouping import row_blocks
+from reidrisk.bandits.sharing.grouping import BLOCK_CELLS
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, mean_interval, sizes, slices
@@ -194,7 +194,7 @@ def ads(records: ArrayLike, shared: Shared, weights: str | ArrayLike | None = No
     w = cell_weights(array, WEIGHTS[0] if weights is None else weights, alpha).ravel()
     true, given = (w * table.reshape(len(array), -1) for table in (array, shared.records))
     nearer = 0
-    for block in row_blocks(len(array)):
+    for block in slices(len(array), BLOCK_CELLS // len(array)):
         among = cdist(true[block], true)
         among[np.arange(len(among)), np.arange(len(array))[block]] = np.inf
         nearer += int((cdist(true[block], given).min(axis=1) < among.min(axis=1)).sum())

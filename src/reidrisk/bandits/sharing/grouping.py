@@ -20,16 +20,11 @@ def neighbours(profiles: Floats, order: int = 1) -> Ints:
     if order >= n:
         raise OptionError(f"there is no neighbour {order} among {n} users; everyone has {n - 1}")
     found = np.empty(n, dtype=np.int64)
-    for block in row_blocks(n):
+    for block in slices(n, BLOCK_CELLS // n):
         distance = cdist(profiles[block], profiles, "sqeuclidean")
         distance[np.arange(len(distance)), np.arange(n)[block]] = np.inf
         found[block] = _nth_least(distance, order)
     return found
-
-
-def row_blocks(n: int) -> list[slice]:
-    """Cut the rows of an (n, n) table into blocks of at most :data:`BLOCK_CELLS` cells, or of one row."""
-    return slices(n, BLOCK_CELLS // max(n, 1))
 
 
 def _nth_least(values: Floats, order: int) -> Ints:
