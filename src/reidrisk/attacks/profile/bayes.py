@@ -72,7 +72,9 @@ class ProfileBayes(ScoredAttack[Records]):
     :mod:`reidrisk.attacks.profile.sized.model`, learns from all queries together how they are drawn, and its
     temperature by a rehearsal on the targets; ``mechanism`` and ``kinds`` are of no use to it. With ``volume``, totals
     are evidence too: how far they agree is learnt from the queries (:mod:`reidrisk.attacks.profile.sized.volume`), and
-    the temperature softens that with the rest. How much of a trace was seen is for :class:`Presence` to ask.
+    the temperature softens that with the rest. The default: where both tables hold some of the same events. Where they
+    share no item at all, tastes are compared (:mod:`reidrisk.attacks.profile.sized.taste`), and what is shared counts
+    against a target. How much of a trace was seen is for :class:`Presence` to ask.
 
     The first query has the first target's tokens in another order.
 
@@ -98,7 +100,7 @@ class ProfileBayes(ScoredAttack[Records]):
         threads: int | None = None,
         *,
         top_k: int | None = None,
-        volume: bool = False,
+        volume: bool | None = None,
     ) -> None:
         if mechanism is not None and top_k is not None:
             raise OptionError("give the mechanism or top_k, not both: a mechanism has its own")

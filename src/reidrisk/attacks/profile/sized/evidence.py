@@ -12,6 +12,7 @@ import numpy as np
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
 from reidrisk.attacks.profile.sized.volume import CORRELATIONS, Volume, ranks
 from reidrisk.base import Floats, stream
 from reidrisk.search.sparse import SparseDot
@@ -23,6 +24,8 @@ _QUERIES, _TARGETS, _CANDIDATES = 150, 1_000, 4
 FEWEST = 10  # queries from which something is learnt
 _LOYAL = tuple((share, 0.1) for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7))  # shares of events that records foresee
 _MARGIN = 3.0  # nats of a query by which evidence may fall short and still not decide
+_SHARED = (0.1, 0.2, 0.4)  # shares of a query that are held against none
+_TIE = 1.5  # nats of a query by which one of them may be more likely: people are alike in more ways than a taste knows
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 
 
@@ -101,7 +104,7 @@ def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
     ``like`` are those of similar tables, on the grid: then the climb begins there, and their form is taken.
     """
     if like is not None:
-        form = replace(like, volume=None)
+        form = replace(like, volume=None, taste=None)
         form = form.facing(sample.queries.variety) if form.distinct else form
         return _climbed(sample, form, (_nearest(SHARES, like.share), _nearest(STRENGTHS, like.strength)))[0]
     forms = [Model(distinct=True).facing(sample.queries.variety)] if distinct else []
@@ -125,6 +128,19 @@ def nearly_as_likely(sample: Sample, model: Model) -> list[Model]:
     others = [replace(model, share=share, strength=strength) for share, strength in _LOYAL]
     least = sample.evidence(model) - _MARGIN
     return [other for other in others if sample.evidence(other) >= least]
+
+
+def learn_apart(sample: Sample, taste: Taste | None) -> Model | None:
+    """Return the model of tables that share no item; ``None`` if queries are more likely where some are shared.
+
+    Asked of which items there are, however often: the forms for counts say more, and of other things.
+    """
+    items = replace(sample, queries=sample.queries.once(), targets=sample.targets.once())
+    tastes = [None] if taste is None else [taste.at(one) for one in PRECISIONS]
+    none = [Model(share=0.0, taste=one, apart=True) for one in tastes]
+    some = [Model(share, STRENGTHS[0], taste=one) for one in tastes for share in _SHARED]
+    found = max(none, key=items.evidence)
+    return found if items.evidence(found) > max(map(items.evidence, some)) - _TIE else None
 
 
 def learn_volume(sample: Sample, model: Model, known: Table, queries: Table) -> Model:

@@ -13,20 +13,22 @@ from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import KnownBags
 from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.taste import Taste
 
 if TYPE_CHECKING:
     from reidrisk.attacks.rehearsed.ways import Cutting
 
 _MOST = 600, 3_000  # queries and targets of a rehearsal
+_KEPT = 0.3  # share of a query's events that are events of its target, too, from which that is taken for sure
 _CLEAR = 0.05  # nats of a link by which a model must be better at it to be preferred
 
 
 class Habits:
     """Parameters learnt from ``queries`` facing the targets ``known``; ``everyone`` of the targets may rehearse.
 
-    Queries count in the unit of these ones, later ones too. With ``volume``, totals are evidence. ``cutting`` is how
-    the two tables are related, where that was found out before; else it is found out if it is needed. ``like`` is the
-    model of similar tables, from which to begin.
+    Queries count in the unit of these ones, later ones too. With ``volume``, totals are evidence; ``None``: where both
+    tables hold some of the same events. ``cutting`` is how the two tables are related, where that was found out before;
+    else it is found out here. ``like`` is the model of similar tables, from which to begin.
     """
 
     def __init__(
@@ -35,21 +37,19 @@ class Habits:
         everyone: KnownBags,
         queries: Table,
         seed: int,
-        volume: bool,
+        volume: bool | None,
         cutting: Cutting | None = None,
         like: Model | None = None,
     ) -> None:
-        self._everyone, self._seed, self._queries, self._cutting = everyone, seed, queries, cutting
+        self._known, self._everyone, self._seed, self._queries = known, everyone, seed, queries
+        self._cutting = cutting
         self.unit = queries.unit
         self.softness: Softness | None = None
         self.model: Model = evidence.default(known)
         if len(queries) >= evidence.FEWEST and queries.counts.nnz and known.table.counts.nnz:
             sample = evidence.sampled(known, queries, seed)
-            distinct = known.table.distinct and queries.distinct
-            self.model = evidence.learn(sample, distinct, like if like and like.distinct <= distinct else None)
-            if not self.model.distinct:
-                self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
-            if volume:
+            self.model = self._learnt(sample, like)
+            if volume or (volume is None and self._same_events):
                 self.model = evidence.learn_volume(sample, self.model, known.table, queries)
         self.model = self.model.facing(queries.variety)
 
@@ -57,6 +57,21 @@ class Habits:
         """Learn the temperature by a rehearsal, once; it is 1 if there is nothing to cut."""
         if self.softness is None:
             self.softness = self._rehearsed() if calibrate else Softness()
+
+    def _learnt(self, sample: evidence.Sample, like: Model | None) -> Model:
+        """Return the model under which queries are most likely, or one that a rehearsal prefers."""
+        distinct = self._known.table.distinct and self._queries.distinct
+        if like is not None and (like.apart or like.distinct > distinct):
+            like = None
+        self.model = evidence.learn(sample, distinct, like)
+        if self._related is not None and self._related.way == "apart" and self._related.kept == 0.0:
+            taste = Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
+            apart = evidence.learn_apart(sample, taste)
+            if apart is not None:
+                return apart
+        if not self.model.distinct:
+            self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
+        return self.model
 
     def _practised(self, others: list[Model]) -> Model:
         """Return one of the other models, if it is clearly better at a rehearsal."""
@@ -67,13 +82,31 @@ class Habits:
         return others[found] if clear else self.model
 
     @cached_property
+    def _sample(self) -> evidence.Sample:
+        """Those of the records that a rehearsal is made of."""
+        model = self.model.facing(self._queries.variety)
+        return evidence.sampled(self._everyone, self._queries, self._seed, _MOST, model)
+
+    @cached_property
+    def _related(self) -> Cutting | None:
+        """How the two tables are related."""
+        if self._cutting is not None:
+            return self._cutting
+        return softening.related(self._sample.targets, self._sample.queries, self._seed)
+
+    @property
+    def _same_events(self) -> bool:
+        """Whether the two tables hold some of the same events: then how much each holds is seen of one person twice."""
+        found = self._related
+        return found is not None and found.shared and found.way in ("part", "apart") and found.kept >= _KEPT
+
+    @cached_property
     def _parts(self) -> softening.Parts | None:
         """The targets cut in two, as the real tables seem to have been."""
-        model = self.model.facing(self._queries.variety)
-        sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST, model)
-        if not len(sample.queries) or not sample.queries.counts.nnz:
+        if self._related is None or not self._sample.queries.counts.nnz:
             return None
-        return softening.cut_targets(sample.targets, sample.queries, self._seed, self._cutting)
+        sample = self._sample
+        return softening.cut_targets(sample.targets, sample.queries, self._seed, self._related, self.model.apart)
 
     def _rehearsed(self) -> Softness:
         if self._parts is None:

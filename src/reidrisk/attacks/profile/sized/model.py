@@ -20,6 +20,10 @@ ratio to the same with mu = p: what a target says that holds nothing.
 
 Each is a product of a query's row and a target's: what an item held is worth beyond one not held, and terms for what
 they share nothing of. Z and the Gamma functions are tabulated at knots and interpolated.
+
+A fourth form is for tables that are apart, of which no item is in both: each item of a query has the probability that
+it has for somebody of the target's :class:`~reidrisk.attacks.profile.sized.taste.Taste`, an item that the target holds
+a hundredth of it, made to add up to 1.
 """
 
 from __future__ import annotations
@@ -31,10 +35,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.attacks.profile.sized.volume import Volume
 from reidrisk.base.arrays import Floats, Ints
 
 BASES = 2.0 ** -np.arange(6, -1, -1.0)  # knots of how often an item comes that a target does not hold, beside anybody
+AGAIN = 0.01  # how much rarer an item is that the target holds, where tables are apart
 _LEVELS, _LARGEST = 12, 512  # sizes of queries at which the distinct form is tabulated, at most
 
 
@@ -43,6 +49,7 @@ class Model:
     """The parameters: ``share`` rho, ``strength`` A, ``spread`` S (infinite: independent), or the ``distinct`` form.
 
     ``sizes`` are the sizes of queries at which Z is tabulated. ``volume`` is what totals tell, where they are evidence.
+    ``taste`` says what else somebody with such a record has, instead of p; if tables are ``apart``, that alone counts.
     """
 
     share: float = 0.9
@@ -51,6 +58,8 @@ class Model:
     distinct: bool = False
     sizes: tuple[int, ...] = ()
     volume: Volume | None = None
+    taste: Taste | None = None
+    apart: bool = False
 
     def facing(self, sizes: Ints) -> Model:
         """Return the model with Z tabulated for queries of such sizes."""
@@ -63,12 +72,17 @@ class Model:
 
     def sizes_of(self, table: Table) -> Floats:
         """Return how much each record holds, as the form counts it: events where they are independent, else items."""
-        return table.variety.astype(np.float64) if self.distinct or self.bursts else table.totals
+        return table.variety.astype(np.float64) if self.by_item else table.totals
+
+    @property
+    def by_item(self) -> bool:
+        """Whether it is which items a query holds that counts, or first of all that."""
+        return self.distinct or self.bursts or self.apart
 
     @property
     def bursts(self) -> bool:
         """Whether events after the first of an item are worth less than the first."""
-        return not self.distinct and not math.isinf(self.spread)
+        return not self.distinct and not self.apart and not math.isinf(self.spread)
 
     @property
     def knots(self) -> Floats:

@@ -5,18 +5,22 @@ of queries; of bursts, one for each knot of the same for events after the first,
 where totals are evidence, three for these.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
-from reidrisk.attacks.profile.sized.model import BASES, Model, between, log_bursts
+from reidrisk.attacks.profile.sized.model import AGAIN, BASES, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.taste import COARSE
 from reidrisk.attacks.profile.sized.volume import Terms
 from reidrisk.base.arrays import Bools, Floats, Ints
 from reidrisk.search.sparse import SparseRows
 
 _TARGET_STEPS, QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
+_MOST_HELD = 0.999  # of what anybody like a target does, as far as the target is known to do it
 STEPS = _TARGET_STEPS * QUERY_STEPS  # steps of the score in one nat
 
 
@@ -89,9 +93,9 @@ class _Entries:
         places = np.concatenate(self.rows), np.concatenate(self.columns)
         return sparse.coo_array((np.concatenate(self.values), places), shape=self.shape).tocsr()
 
-    def add_last(self, terms: Terms) -> None:
-        """Add what totals tell, in the last columns."""
-        for back, values in enumerate(reversed(terms), 1):
+    def add_last(self, columns: Sequence[Floats], before: int = 0) -> None:
+        """Add dense columns: the last ones, but for as many as come ``before`` the end."""
+        for back, values in enumerate(reversed(columns), before + 1):
             self.add(np.arange(self.shape[0]), self.shape[1] - back, values)
 
 
@@ -100,6 +104,7 @@ def _entries(model: Model, table: Table) -> _Entries:
     more = len(model.sizes) if model.distinct else 0
     if model.bursts:
         more = len(BASES) + 1 + items * len(model.knots)
+    more += 0 if model.taste is None else model.taste.vectors.shape[1]
     return _Entries(n, items + 1 + more + (0 if model.volume is None else len(Terms._fields)))
 
 
@@ -110,22 +115,33 @@ def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted |
     base = 1.0 - model.share + model.share * model.strength / (totals + model.strength)
     row, item = table.rows, table.counts.indices.astype(np.int64)
     events = np.ones(len(item)) if model.distinct else table.events
-    anybody = base[row] * popularity[item]
-    own = anybody + model.share * events / (totals[row] + model.strength)
+    plain = base[row] * popularity[item]
+    own = model.share * events / (totals[row] + model.strength)
     out, everyone = _entries(model, table), np.arange(n)
+    anybody, level = plain, np.log(base)
+    if model.taste is not None:
+        placed = model.taste.placed(table)
+        anybody = plain * np.exp(model.taste.tilt(table) - placed.norm[row])
+        level = level - placed.norm
+        out.add_last(placed.taste.T / COARSE, before=0 if model.volume is None else len(Terms._fields))
+    worth = np.log1p(own / anybody)
+    if model.apart:
+        worth = np.full(len(item), math.log(AGAIN))
+        level = level - np.log1p((AGAIN - 1.0) * np.minimum(np.bincount(row, anybody, minlength=n), _MOST_HELD))
     if model.distinct:
         others = np.maximum(base - np.bincount(row, anybody, minlength=n), np.finfo(np.float64).tiny)
         sums = np.zeros((n, len(model.sizes)))
-        log_sums(table.counts.indptr.astype(np.int64), own, others, np.array(model.sizes, dtype=np.int64), sums)
-        for level in range(len(model.sizes)):
-            out.add(everyone, items + 1 + level, -sums[:, level])
+        sizes = np.array(model.sizes, dtype=np.int64)
+        log_sums(table.counts.indptr.astype(np.int64), anybody + own, others, sizes, sums)
+        for size in range(len(model.sizes)):
+            out.add(everyone, items + 1 + size, -sums[:, size])
     if model.volume is not None:
         out.add_last(model.volume.of_targets(table.totals))
     if wanted is not None:
         kept = np.flatnonzero(wanted.held[item])
-        row, item, anybody, own = row[kept], item[kept], anybody[kept], own[kept]
-    out.add(row, item, np.log(own / anybody))
-    out.add(everyone, items, np.log(base))
+        row, item, plain, own, worth = row[kept], item[kept], plain[kept], own[kept], worth[kept]
+    out.add(row, item, worth)
+    out.add(everyone, items, level)
     if model.bursts:
         place = between(base, BASES)
         out.add(everyone, items + 1 + place.low + 1, 1.0 - place.part)
@@ -133,8 +149,8 @@ def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted |
         knots, first = model.knots, items + 1 + len(BASES) + 1
         if wanted is not None:
             kept = np.flatnonzero(wanted.again[item])
-            row, item, anybody, own = row[kept], item[kept], anybody[kept], own[kept]
-        for sign, urn in ((1.0, own), (-1.0, anybody)):
+            row, item, plain, own = row[kept], item[kept], plain[kept], own[kept]
+        for sign, urn in ((1.0, plain + own), (-1.0, plain)):  # taste says how an item begins, not how often it comes
             place = between(model.spread * urn, knots)
             at = first + item * len(knots) + place.low
             out.add(row, np.maximum(at, 0), np.where(place.low >= 0, sign * (1.0 - place.part), 0.0))
@@ -146,14 +162,17 @@ def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
     """Return the weights of queries."""
     n, items = table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
-    independent = not (model.distinct or model.bursts)
+    times = np.ones(len(item)) if model.by_item else table.events
     out, everyone = _entries(model, table), np.arange(n)
-    out.add(row, item, table.events if independent else np.ones(len(item)))
+    out.add(row, item, times)
     out.add(everyone, items, model.sizes_of(table))
     if model.distinct and model.sizes:
         _add_sizes(out, table, np.array(model.sizes, dtype=np.float64), items + 1)
     if model.bursts:
         _add_bursts(out, model, table, popularity)
+    if model.taste is not None:
+        sums = COARSE * model.taste.asked(table, times)
+        out.add_last(sums.T, before=0 if model.volume is None else len(Terms._fields))
     if model.volume is not None:
         out.add_last(model.volume.of_queries(table.totals))
     return out.matrix()

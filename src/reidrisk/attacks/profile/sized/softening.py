@@ -11,6 +11,7 @@ A rehearsal must be cut as the real tables were: see :mod:`reidrisk.attacks.rehe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import all_scores
 from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.cut import Way
@@ -41,25 +43,55 @@ class Parts:
     targets: Table
     queries: Table
     truth: Ints
+    whole: Table | None = None  # the targets before they were cut
+    seed: int = 0
+
+    def scores(self, model: Model, most: int | None = None) -> Floats:
+        """Return the (q, n) scores of rehearsed queries, or of the first few.
+
+        Which items go together is learnt anew: from whole records, but only those of other people than are asked for.
+        """
+        asked = self.queries if most is None else self.queries.take(np.arange(len(self.queries))[:most])
+        popularity, model = self.targets.popularity, model.facing(asked.variety)
+        if model.taste is None or self.whole is None:
+            return all_scores(model, self.targets, asked, popularity)
+        out = np.empty((len(asked), len(self.targets)))
+        fold = self.truth[: len(asked)] % 2
+        for one in (0, 1):
+            rows = np.flatnonzero(fold == one)
+            facing = replace(model, taste=self._tastes[one] and self._tastes[one].at(model.taste.precision))
+            out[rows] = all_scores(facing, self.targets, asked.take(rows), popularity)
+        return out
+
+    @cached_property
+    def _tastes(self) -> tuple[Taste | None, ...]:
+        assert self.whole is not None
+        others = (self.whole.take(np.arange(1 - one, len(self.whole), 2)) for one in (0, 1))
+        return tuple(Taste.learnt(part, self.targets.popularity, self.seed) for part in others)
 
 
-def cut_targets(targets: Table, queries: Table, seed: int, cutting: Cutting | None = None) -> Parts | None:
+def related(targets: Table, queries: Table, seed: int) -> Cutting | None:
+    """Find out how the two tables are related; ``None`` where there are too few records to cut."""
+    from reidrisk.attacks.rehearsed.ways import find_way  # that package rates attacks, this one too
+
+    if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not queries.counts.nnz:
+        return None
+    return find_way(_bags(targets), _bags(queries), seed)
+
+
+def cut_targets(targets: Table, queries: Table, seed: int, cutting: Cutting, apart: bool = False) -> Parts | None:
     """Cut the targets so that the parts look like the real tables; ``None`` where there are too few to cut.
 
-    ``cutting`` is how, default: found out here.
+    ``cutting`` is how; that tables are ``apart`` may have been made sure of before.
 
     Both stand in the order of their content. Queries smaller than nearly all real ones are left out.
     """
-    from reidrisk.attacks.rehearsed.ways import find_way  # that package rates attacks, this one too
-
     known, asked = _bags(targets), _bags(queries)
     if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not asked.counts.nnz:
         return None
-    if cutting is None:
-        cutting = find_way(known, asked, seed)
-    elif cutting.way == "visits":
+    if cutting.way == "visits":
         cutting = replace(cutting, way="part")  # tables know of no visits
-    if cutting.way == "apart" and not _clearly_apart(known, asked, seed):
+    if cutting.way == "apart" and not apart and not _clearly_apart(known, asked, seed):
         cutting = replace(cutting, way="part")
     case = cutting.rehearse(known, asked, seed)
     assert case.truth is not None  # whoever cuts records knows whose they are
@@ -69,7 +101,7 @@ def cut_targets(targets: Table, queries: Table, seed: int, cutting: Cutting | No
     if len(rows) < _FEWEST:
         rows = np.flatnonzero(sizes > 0)
     rows = rows[:_QUERIES]
-    return Parts(_table(case.targets), cut_off.take(rows), truth[rows]) if len(rows) else None
+    return Parts(_table(case.targets), cut_off.take(rows), truth[rows], targets, seed) if len(rows) else None
 
 
 def _clearly_apart(targets: Bags, queries: Bags, seed: int) -> bool:
@@ -112,16 +144,13 @@ def distance(one: Floats, two: Floats) -> float:
 
 def likelihood(parts: Parts, model: Model) -> float:
     """Return the mean log-likelihood of rehearsed links under the temperature that suits the model best."""
-    some = slice(0, _COMPARED)
-    queries = parts.queries.take(np.arange(len(parts.queries))[some])
-    scores = all_scores(model.facing(queries.variety), parts.targets, queries, parts.targets.popularity)
-    return _coolest(scores - scores.max(axis=1, keepdims=True), parts.truth[some])[1]
+    scores = parts.scores(model, _COMPARED)
+    return _coolest(scores - scores.max(axis=1, keepdims=True), parts.truth[:_COMPARED])[1]
 
 
 def soften(parts: Parts, model: Model, size: float) -> Softness:
     """Return the temperatures under which the rehearsed links are most likely, around queries of this size."""
-    facing, popularity = model.facing(parts.queries.variety), parts.targets.popularity
-    scores = all_scores(facing, parts.targets, parts.queries, popularity)
+    scores = parts.scores(model)
     below = scores - scores.max(axis=1, keepdims=True)
     relative = np.maximum(model.sizes_of(parts.queries), 1.0) / size
     found = [(_coolest(below * (relative**-growth)[:, None], parts.truth), growth) for growth in _GROWTHS]

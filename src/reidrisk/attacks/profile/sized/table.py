@@ -39,6 +39,12 @@ class Table:
         """Return the chosen records, in that order and in the same unit."""
         return Table(self.counts[rows], self.unit)
 
+    def once(self) -> Table:
+        """Return the same with each item once."""
+        held = self.counts.copy()
+        held.data = np.ones_like(held.data)
+        return Table(held)
+
     @property
     def events(self) -> Floats:
         """How many events each entry stands for."""

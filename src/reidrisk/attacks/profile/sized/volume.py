@@ -5,7 +5,8 @@ are taken for normal with the correlation r, else for independent, so that the l
 
     r x y / (1 - r^2)  -  r^2 (x^2 + y^2) / (2 (1 - r^2))  -  log(1 - r^2) / 2.
 
-Ranks know no units: neither the length of a period nor what is counted matters.
+Ranks know no units: neither the length of a period nor what is counted matters. Where many totals are equal, ranks are
+not normal; so the factor is divided by its mean over the totals of queries, and none is likelier than all together.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Volume:
     >>> volume = Volume(0.8, (1.0, 2.0, 3.0), (10.0, 20.0, 30.0))
     >>> known, asked = volume.of_targets(np.array([1.0, 3.0])), volume.of_queries(np.array([30.0]))
     >>> sum(one * two for one, two in zip(known, asked)).round(2).tolist()
-    [-1.31, 0.71]
+    [-1.44, 0.58]
     """
 
     correlation: float
@@ -43,8 +44,12 @@ class Volume:
 
     def of_targets(self, totals: Floats) -> Terms:
         """Return the terms of targets with these totals."""
-        x = normal_score(totals, self.known)
-        return Terms(self._alone(x), self.correlation / (1.0 - self.correlation**2) * x, np.ones(len(x)))
+        each, place = np.unique(totals, return_inverse=True)
+        x = normal_score(each, self.known)
+        alone, slope = self._alone(x), self.correlation / (1.0 - self.correlation**2) * x
+        _, y, rest = self.of_queries(np.array(self.asked))
+        alone = alone - np.log(np.exp(alone[:, None] + np.outer(slope, y) + rest).mean(axis=1))
+        return Terms(alone[place], slope[place], np.ones(len(totals)))
 
     def of_queries(self, totals: Floats) -> Terms:
         """Return the terms of queries with these totals."""
