@@ -130,17 +130,18 @@ def nearly_as_likely(sample: Sample, model: Model) -> list[Model]:
     return [other for other in others if sample.evidence(other) >= least]
 
 
-def learn_apart(sample: Sample, taste: Taste | None) -> Model | None:
-    """Return the model of tables that share no item; ``None`` if queries are more likely where some are shared.
+def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool) -> Model | None:
+    """Return the model of tables that share no item; ``None`` if queries are likelier where some are shared.
 
-    Asked of which items there are, however often: the forms for counts say more, and of other things.
+    Asked of which items there are, however often: the forms for counts say more, and of other things. Where it is
+    ``doubtful`` that nothing is shared, that must be the likelier.
     """
     items = replace(sample, queries=sample.queries.once(), targets=sample.targets.once())
     tastes = [None] if taste is None else [taste.at(one) for one in PRECISIONS]
     none = [Model(share=0.0, taste=one, apart=True) for one in tastes]
     some = [Model(share, STRENGTHS[0], taste=one) for one in tastes for share in _SHARED]
     found = max(none, key=items.evidence)
-    return found if items.evidence(found) > max(map(items.evidence, some)) - _TIE else None
+    return found if items.evidence(found) > max(map(items.evidence, some)) - (0.0 if doubtful else _TIE) else None
 
 
 def learn_volume(sample: Sample, model: Model, known: Table, queries: Table) -> Model:

@@ -66,7 +66,7 @@ class Habits:
         self.model = evidence.learn(sample, distinct, like)
         if self._related is not None and self._related.way == "apart" and self._related.kept == 0.0:
             taste = Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
-            apart = evidence.learn_apart(sample, taste)
+            apart = evidence.learn_apart(sample, taste, self._related.doubtful)
             if apart is not None:
                 return apart
         if not self.model.distinct:

@@ -123,7 +123,7 @@ def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted |
         placed = model.taste.placed(table)
         anybody = plain * np.exp(model.taste.tilt(table) - placed.norm[row])
         level = level - placed.norm
-        out.add_last(placed.taste.T / COARSE, before=0 if model.volume is None else len(Terms._fields))
+        out.add_last(list(placed.taste.T / COARSE), before=0 if model.volume is None else len(Terms._fields))
     worth = np.log1p(own / anybody)
     if model.apart:
         worth = np.full(len(item), math.log(AGAIN))
@@ -172,7 +172,7 @@ def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
         _add_bursts(out, model, table, popularity)
     if model.taste is not None:
         sums = COARSE * model.taste.asked(table, times)
-        out.add_last(sums.T, before=0 if model.volume is None else len(Terms._fields))
+        out.add_last(list(sums.T), before=0 if model.volume is None else len(Terms._fields))
     if model.volume is not None:
         out.add_last(model.volume.of_queries(table.totals))
     return out.matrix()

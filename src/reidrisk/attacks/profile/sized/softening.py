@@ -79,16 +79,20 @@ def related(targets: Table, queries: Table, seed: int) -> Cutting | None:
     return find_way(_bags(targets), _bags(queries), seed)
 
 
-def cut_targets(targets: Table, queries: Table, seed: int, cutting: Cutting, apart: bool = False) -> Parts | None:
+def cut_targets(
+    targets: Table, queries: Table, seed: int, cutting: Cutting | None = None, apart: bool = False
+) -> Parts | None:
     """Cut the targets so that the parts look like the real tables; ``None`` where there are too few to cut.
 
-    ``cutting`` is how; that tables are ``apart`` may have been made sure of before.
+    ``cutting`` is how, default: found out here; that tables are ``apart`` may have been made sure of before.
 
     Both stand in the order of their content. Queries smaller than nearly all real ones are left out.
     """
     known, asked = _bags(targets), _bags(queries)
     if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not asked.counts.nnz:
         return None
+    cutting = related(targets, queries, seed) if cutting is None else cutting
+    assert cutting is not None  # there are enough
     if cutting.way == "visits":
         cutting = replace(cutting, way="part")  # tables know of no visits
     if cutting.way == "apart" and not apart and not _clearly_apart(known, asked, seed):
