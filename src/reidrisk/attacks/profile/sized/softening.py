@@ -59,7 +59,8 @@ class Parts:
         fold = self.truth[: len(asked)] % 2
         for one in (0, 1):
             rows = np.flatnonzero(fold == one)
-            facing = replace(model, taste=self._tastes[one] and self._tastes[one].at(model.taste.precision))
+            taste = self._tastes[one]
+            facing = replace(model, taste=None if taste is None else taste.at(model.taste.precision))
             out[rows] = all_scores(facing, self.targets, asked.take(rows), popularity)
         return out
 
