@@ -1,6 +1,7 @@
 """Everybody linked at once: the most likely matching beside what else the same scores, and more knowledge, would find.
 
-On the populations of jha, 30 epochs. All need the visit rates of jha (REIDRISK_DATA); ``--told`` takes minutes a seed.
+On the populations of jha, 30 epochs, and on the published one, 8 epochs. All need the visit rates of jha
+(REIDRISK_DATA); ``--told`` takes minutes a seed, and is for jha's populations alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from profile_bayes import people, two_sites
 from scipy.optimize import linear_sum_assignment
 
-from reidrisk import attacks, measure, populations
+from reidrisk import attacks, measure, populations, topics
 from reidrisk.base.errors import ReidRiskError
 from reidrisk.records import Traces
 from reidrisk.search import GRID
@@ -21,6 +22,16 @@ from reidrisk_studies.jha.known_rates import KnownRates
 
 NEAR, ROUNDS = 64, 300  # targets of a query whose claims count, and rounds of messages
 LIKELY = "most likely matching"
+
+
+def observed(matrix: np.ndarray, model: str, n: int, seed: int) -> tuple[Traces, Traces]:
+    """Return what two sites see of people of a population."""
+    if model != "published":
+        return two_sites(people(matrix, model, n, seed), seed)
+    sets = populations.published(n, 8, seed=seed)
+    api = topics.TopicsAPI(n_topics=sets.n_tokens)
+    one, two = (api.expose(sets, seed=seed, site=site) for site in "ab")
+    return one, two
 
 
 def scores(attack: attacks.ProfileBayes, targets: Traces, queries: Traces) -> np.ndarray:
@@ -81,7 +92,7 @@ def shown(values: Sequence[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", nargs="+", default=["iid", "crossover", "real"])
+    parser.add_argument("--models", nargs="+", default=["iid", "crossover", "real", "published"])
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--others", type=int, default=10_000, help="other people of the population to learn from")
@@ -94,14 +105,14 @@ def main() -> None:
     for model in chosen.models:
         taught, runs = {}, []
         if model != "real" and chosen.others and not chosen.told:
-            others = two_sites(people(matrix, model, chosen.others, 1 << 40), 1 << 40)[0]
+            others = observed(matrix, model, chosen.others, 1 << 40)[0]
             for kinds in (3, 8):
                 name = f"most likely, {chosen.others:,} others known, {kinds} kinds"
                 taught[name] = attacks.ProfileBayes(5, 0.05, kinds=kinds).fit(others)
         for seed in range(chosen.first, chosen.first + chosen.seeds):
-            rates = people(matrix, model, 1_000, seed)
-            a, b = two_sites(rates, seed)
+            a, b = observed(matrix, model, 1_000, seed)
             if chosen.told:
+                rates = people(matrix, model, 1_000, seed)
                 told = KnownRates(rates.toarray(), 5, 0.05, whose=np.arange(len(a)))
                 alone = measure.random_user(told, a, b).rate
                 runs.append({"told, one at a time": alone, LIKELY: measure.matching(told, a, b, seed=0, orders=1).rate})

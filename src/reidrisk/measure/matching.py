@@ -41,10 +41,10 @@ def matching(
     """Measure the matching setting: link all queries at once, each target at most once, for the best total score.
 
     The answer is an assignment of the highest sum of scores: for a likelihood attack the most likely matching, for
-    others a heuristic. The paper's rule may name a target twice; this one does not. Equal scores are broken by the
-    order of the rows, drawn at random with ``seed``; the rate is the mean over ``orders`` such orders. An assignment
-    maximises the whole, not each link: it can fall below the
-    random-user rate. Up to :data:`DENSE_LIMIT` users it is optimal; beyond, it is found greedily among each query's
+    others a heuristic. The paper's rule may name a target twice, which finds more where links are doubtful; this one
+    does not. Equal scores are broken by the order of the rows, drawn at random with ``seed``; the rate is the mean over
+    ``orders`` such orders. An assignment maximises the whole, not each link: it can fall below the random-user rate. Up
+    to :data:`DENSE_LIMIT` users it is optimal; beyond, it is found greedily among each query's
     best ``candidates``, and the result says so. Links of one assignment depend on each other: the interval is that of
     independent ones, and promises nothing (``covers`` is ``"none"``). Every query is scored; everything else is as for
     :func:`reidrisk.measure.random_user`. With ``groups`` there is an assignment for each group, with what the attack
