@@ -89,7 +89,7 @@ class Attack(ABC, Generic[Records]):
         """Return this attacker where each query is met by itself: of somebody who knows facts of one person."""
         return self
 
-    def given_sizes(self) -> Attack[Records]:
+    def given_sizes(self) -> Self:
         """Return this attacker where how much records hold says nothing, since they were cut to size."""
         return self
 

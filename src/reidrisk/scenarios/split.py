@@ -112,7 +112,9 @@ class Split(Scenario):
         notes = (*self.table.notes, note)
         if isinstance(self.table, Traces):
             notes += (Note("periods-apart"),)
-        shared_out = self.by == "random" or (self.by == "time" and self.at is None and isinstance(self.table, Events))
+        # Two who saw the same life independently may well agree in how much there was to see.
+        by_share = self.by == "time" and self.at is None and isinstance(self.table, Events)
+        shared_out = by_share or (self.by == "random" and not self.independent)
         case = replace(two_sides(known, asked, notes), cut_to_size=shared_out)
         return case if self.visit is None else by_visit(case)
 

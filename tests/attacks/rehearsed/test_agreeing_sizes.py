@@ -63,6 +63,9 @@ def test_parts_that_were_cut_to_size_say_nothing_by_it():
     cut = Split(bags, by="random").case()
     assert cut.cut_to_size
     assert not cut.met_by(attacks.Rehearsed()).volume
+    assert cut.met_by(attacks.ProfileBayes()).volume is False
+    assert cut.met_by(attacks.ProfileBayes(volume=True)).volume
+    assert not Split(bags, by="random", independent=True).case().cut_to_size
     given = Case(bags, bags, Truth(np.arange(30), "given"))
     assert given.met_by(attacks.Rehearsed()).volume
     assert measure.random_user(given.met_by(attacks.TfIdf()), *given).rate == 1.0

@@ -7,6 +7,7 @@ persist, and in one epoch both observers draw from one top set: both are evidenc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -191,6 +192,14 @@ class ProfileBayes(ScoredAttack[Records]):
             table = Table.of(found)
             self._habits = Habits(self._known, self._everyone, table, self.seed, self.volume, *self._given)
         return self
+
+    def given_sizes(self) -> Self:
+        """Return this attacker, not yet fitted, where totals are no evidence; one that was told they are stays."""
+        if self.volume is not None:
+            return self
+        new = copy(self)
+        new.volume = False
+        return new
 
     def practising(self, cutting: Cutting, like: Model | None = None) -> Self:
         """Take it as found out how two tables of bags are related, and begin with the model of similar tables."""

@@ -265,7 +265,7 @@ class Rehearsed(ScoredAttack[Counted]):
     def _attacks(self, cutting: Cutting | None = None, like: Model | None = None) -> list[ScoredAttack[Any]]:
         """Return every registered attack on such records that scores pairs, but those that rehearse."""
         kinds = (one.attack for one in nameable(Bags) if not getattr(one.attack, "rehearses", False))
-        found = [kind() for kind in kinds if issubclass(kind, ScoredAttack)]
+        found = [kind().given_sizes() for kind in kinds if issubclass(kind, ScoredAttack)]
         if cutting is None:
             return found
         return [one.practising(cutting, like) if isinstance(one, ProfileBayes) else one for one in found]

@@ -123,7 +123,7 @@ def test_on_people_of_the_model_it_is_calibrated_and_nobody_is_better():
         if Bags in entry.kinds and not entry.needs and entry.attack is not ProfileBayes:
             slow = entry.attack is attacks.Rehearsed
             case = (targets.take(some), queries.take(some)) if slow else (targets, queries)
-            other = measure.random_user(entry.attack(), *case)
+            other = measure.random_user(entry.attack().one_by_one().given_sizes(), *case)
             assert measure.difference(other, of_some if slow else ours).low <= 0.0, entry.name
     links = attack.link(queries, probability=True)
     assert calibration_error(links.probability, links.target == np.arange(1_000)) < 0.06
