@@ -165,8 +165,8 @@ def test_ads_by_hand_and_by_loops():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"n_aux": 145}, OptionError, "between 1 and the 144 cells"),
-        ({"n_aux": 0}, OptionError, "between 1 and"),
+        ({"n_aux": 145}, OptionError, "from 1 to the 144 cells"),
+        ({"n_aux": 0}, OptionError, "from 1 to"),
         ({"n_aux": 3, "alpha": 0.0}, OptionError, "alpha"),
         ({"n_aux": 3, "attack": "magic"}, OptionError, "magic"),
         ({"n_aux": 3, "weights": "heavy"}, OptionError, "heavy"),
