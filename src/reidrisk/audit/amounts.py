@@ -37,7 +37,7 @@ def settle_amounts(tables: Sequence[Any], seed: int) -> tuple[list[Any], tuple[N
     first: Events = tables[0]
     few = first.take(first.user < _PEOPLE)
     try:
-        amounts, events = (_found(log, seed) for log in (few, few.counted()))
+        amounts, events = (halves_linked(log, seed) for log in (few, few.counted()))
     except DataError:  # nobody has events to be split
         return list(tables), ()
     if events <= amounts:
@@ -45,7 +45,8 @@ def settle_amounts(tables: Sequence[Any], seed: int) -> tuple[list[Any], tuple[N
     return [table.counted() for table in tables], (Note("amounts-left-out", amounts=amounts, events=events),)
 
 
-def _found(log: Events, seed: int) -> float:
+def halves_linked(log: Events, seed: int) -> float:
+    """Return how many halves of records, split at random by events, the better of two plain attacks links."""
     targets, queries, truth = Split(log, by="random").case(seed)
     return max(
         measure.random_user(attack, targets, queries, truth, seed=seed).rate for attack in (Hellinger(), TfIdf())

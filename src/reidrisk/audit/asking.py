@@ -7,6 +7,7 @@ from typing import Any
 from reidrisk import io
 from reidrisk.attacks import Attack
 from reidrisk.audit.amounts import settle_amounts
+from reidrisk.audit.bands import settle_numbers
 from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
@@ -39,8 +40,9 @@ def audit_exports(
 
     ``truth`` are the true pairs of two of them, a frame or a path (:func:`reidrisk.io.exports.pairs.read_pairs`);
     ``every`` asks for traces of that period beside bags. Amounts that nobody asked for (``amounts_given``) count where
-    they tell people apart better than the number of events does (:mod:`reidrisk.audit.amounts`). How the exports
-    were understood is among the notes.
+    they tell people apart better than the number of events does (:mod:`reidrisk.audit.amounts`). Items that are
+    numbers are put into bands where that tells more (:mod:`reidrisk.audit.bands`). How the exports were understood is
+    among the notes.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -51,11 +53,13 @@ def audit_exports(
     """
     notes = tuple(note for export in exports for note in (export.how, *export.notes))
     tables = [export.records for export in exports]
+    seed = fresh_seed() if spec.seed is None else spec.seed
+    spec = spec.model_copy(update={"seed": seed})
     if not amounts_given:
-        seed = fresh_seed() if spec.seed is None else spec.seed
-        spec = spec.model_copy(update={"seed": seed})
         tables, said = settle_amounts(tables, seed)
         notes += said
+    tables, said = settle_numbers(tables, seed)
+    notes += said
     rows = None
     if truth is not None:
         rows, said = read_pairs(truth, tables[0].users, tables[-1].users)

@@ -207,7 +207,16 @@ class Events:
         """Return the same events over a vocabulary that holds all labels of this one, and perhaps more."""
         if vocabulary == self._vocabulary:
             return self
-        tokens = vocabulary.encode(self._vocabulary.labels).astype(np.int32)
+        return self.merged(vocabulary.encode(self._vocabulary.labels), vocabulary)
+
+    def merged(self, into: Ints, vocabulary: Vocabulary) -> Self:
+        """Return the same events over another vocabulary: item i becomes item ``into[i]``, and several may become one.
+
+        >>> log = Events({"who": [1, 1], "what": ["tea", "rum"]}, user="who", items="what")
+        >>> log.merged(np.array([0, 0]), Vocabulary(["drink"])).bags().counts.toarray().tolist()
+        [[2]]
+        """
+        tokens = np.asarray(into).astype(np.int32)
         new = self.take(slice(None))
         item = tokens[self.item]
         if (np.diff(tokens) > 0).all():
