@@ -72,7 +72,7 @@ def test_every_default_attack_on_bags_runs_and_none_of_them_beats_the_headline()
     )
     assert found.strongest.rate == max(risk.rate for risk in found.risks)
     settings = {risk.attack: risk.setting for risk in found.risks if risk.n_epochs == whole}
-    assert [name for name, setting in settings.items() if setting == "matching"] == ["Rehearsed"]
+    assert [name for name, setting in settings.items() if setting == "matching"] == ["Matched", "Rehearsed"]
     assert Note("linked-together", attack="Rehearsed") in found.notes
     assert again(found).risks == found.risks
 
@@ -179,7 +179,7 @@ def test_an_attack_for_whole_records_runs_on_these_alone(monkeypatch):
     spec = AuditSpec(seed=1, epochs=(2,))
     planned = plan.planned(spec, case, axis_of(case, spec, None), 60.0)
     assert [(one.attack, one.why) for one in planned.not_run] == [
-        (name, "not asked") for name in ("affinity", "tf-idf", "rehearsed")
+        (name, "not asked") for name in ("affinity", "tf-idf", "matched", "totals", "rehearsed")
     ]
 
 

@@ -18,11 +18,13 @@ from reidrisk.attacks.rivals import (
     Clock,
     Hellinger,
     Markov,
+    Matched,
     NaiveBayes,
     Overlap,
     Presence,
     Rival,
     TfIdf,
+    Totals,
 )
 from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
@@ -38,7 +40,8 @@ __all__ = ["Attack", "FellegiSunter", "FullInformation", "Groups", "Links", "Sco
 __all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "WeightedHamming", "pool"]
 __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
 __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
-__all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf"]
+__all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
+__all__ += ["Matched"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
 __all__ += ["WhitenedCosine"]
 

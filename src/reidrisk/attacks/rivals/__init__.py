@@ -6,10 +6,12 @@ from reidrisk.attacks.rivals.bm25 import BM25
 from reidrisk.attacks.rivals.clock import Clock
 from reidrisk.attacks.rivals.hellinger import Hellinger
 from reidrisk.attacks.rivals.markov import Markov
+from reidrisk.attacks.rivals.matched import Matched
 from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
 from reidrisk.attacks.rivals.overlap import Overlap
 from reidrisk.attacks.rivals.presence import Presence
 from reidrisk.attacks.rivals.tf_idf import TfIdf
+from reidrisk.attacks.rivals.totals import Totals
 
 __all__ = ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Rival", "counts_of"]
-__all__ += ["Presence", "TfIdf"]
+__all__ += ["Matched", "Presence", "TfIdf", "Totals"]
