@@ -206,7 +206,7 @@ def test_a_writer_that_fails_midway_leaves_the_old_table(
             raise RuntimeError("power cut")
         return np.array([0], dtype=np.int16)
 
-    monkeypatch.setattr("reidrisk.io.tables.writing.CHUNK", 1)
+    monkeypatch.setattr("reidrisk.io.traces.CHUNK", 1)
     if ending == "npz":
         monkeypatch.setattr(np, "savez", fail)
     else:

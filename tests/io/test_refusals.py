@@ -150,7 +150,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     refused(FormatError, "the ending '.xlsx'", call=lambda: io.write_traces(Traces([[0]], 1), tmp_path / "t.xlsx"))
     refused(
         OptionError,
-        "there is no layout 'tall'",
+        "layout must be one of wide, long, not 'tall'",
         call=lambda: io.read_traces(_text(tmp_path, "user,epoch_0\n1,2\n"), "tall"),
     )
 

@@ -14,14 +14,12 @@ _MOST_ROUNDS = 200
 
 def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
     """Return (epsilon, delta) as floats, or refuse what is no privacy budget."""
-    if not is_number(epsilon) or not 0.0 < epsilon < math.inf:
-        raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}; below 1 to 3 is usual")
-    if not is_number(delta) or not 0.0 < delta < 1.0:
-        raise OptionError(f"delta must lie between 0 and 1, both excluded, not {delta!r}; well below 1/users is usual")
-    if not EPSILON[0] <= epsilon <= EPSILON[1]:
-        raise OptionError(f"epsilon {epsilon!r} is out of reach; give one from {EPSILON[0]:g} to {EPSILON[1]:g}")
-    if delta < LEAST_DELTA:
-        raise OptionError(f"delta {delta!r} is too near to 0; give at least {LEAST_DELTA:g}")
+    if not is_number(epsilon) or not EPSILON[0] <= epsilon <= EPSILON[1]:
+        allowed = f"a number from {EPSILON[0]:g} to {EPSILON[1]:g}"
+        raise OptionError(f"epsilon must be {allowed}, not {epsilon!r}; below 1 to 3 is usual")
+    if not is_number(delta) or not LEAST_DELTA <= delta < 1.0:
+        allowed = f"at least {LEAST_DELTA:g} and below 1"
+        raise OptionError(f"delta must be {allowed}, not {delta!r}; well below 1/users is usual")
     return float(epsilon), float(delta)
 
 

@@ -101,7 +101,7 @@ def test_easy_rewards_are_evenly_spaced_with_one_best_arm_a_state():
         (lambda e: bandits.LatentBandit([[1.5, -0.5], [0.5, 0.5]], bandits.hard_rewards(2)), DataError, "not negative"),
         (lambda e: bandits.LatentBandit(e.transitions, bandits.hard_rewards(2)), DataError, "means must have shape"),
         (lambda e: bandits.LatentBandit(e.transitions, e.means, 0.0), OptionError, "sigma"),
-        (lambda e: bandits.hard_rewards(1), OptionError, "2 states"),
+        (lambda e: bandits.hard_rewards(1), OptionError, "states, at least 2"),
         (lambda e: bandits.regret(e, np.full((2, 2), 0.5)), DataError, "assumed matrices have shape"),
         (lambda e: bandits.regret(e, e.transitions[:2]), DataError, "each of the 4 users"),
         (lambda e: bandits.regret(e, runs=0), OptionError, "runs"),

@@ -117,7 +117,7 @@ def test_bags_come_back(ending: str, data: st.DataObject) -> None:
 
 
 def test_many_rows_cross_batches_and_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reidrisk.io.tables.writing.CHUNK", 64)
+    monkeypatch.setattr("reidrisk.io.traces.CHUNK", 64)
     rng = np.random.default_rng(0)
     traces = Traces(rng.integers(-1, 70_000, size=(1_000, 3)), 70_000, [f"u{i}" for i in range(1_000)])
     for layout in ("wide", "long"):

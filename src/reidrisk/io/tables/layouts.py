@@ -3,10 +3,11 @@
 import re
 from collections.abc import Collection, Sequence
 
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base import DataError, FormatError, one_of
 from reidrisk.io.tables.columns import is_list
 from reidrisk.io.tables.formats import Table
 
+LAYOUTS = ("wide", "long")  # of traces: a row for each user, or for each observation
 SEEDED = "made_with_seed"
 """Column of top sets that says whether a seed decided anything in them; CSV has no other place for it."""
 
@@ -14,15 +15,9 @@ _EPOCH = re.compile(r"epoch_([0-9]{1,9})")
 _SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
 
 
-def check_layout(layout: str | None) -> None:
-    """Refuse the name of a layout that does not exist: traces are long (one row per observation) or wide."""
-    if layout not in (None, "long", "wide"):
-        raise OptionError(f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (epoch_0, …)")
-
-
 def layout_of(table: Table, layout: str | None) -> str:
     """Return the layout of a table of traces: the one that was named, or the one its columns show."""
-    check_layout(layout)
+    one_of("layout", "wide" if layout is None else layout, LAYOUTS)
     if layout != "wide" and holds_bags(table):
         bags = "these are bags (user, token, and no epoch), and traces are needed here"
         raise FormatError(f"{table.name}: {bags}; add a column 'epoch', or see io.read_bags_pair in Python")
