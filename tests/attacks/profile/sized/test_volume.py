@@ -85,6 +85,16 @@ def test_where_both_sides_hold_the_same_events_totals_are_evidence_of_themselves
     assert ProfileBayes(volume=False).fit(targets).look_around(queries).model_.volume is None
 
 
+def test_of_sets_that_hold_the_same_items_sizes_are_no_evidence_by_default():
+    rng = np.random.default_rng(7)
+    whole = (rng.random((300, 80)) < rng.uniform(0.05, 0.4, size=(300, 1))).astype(int)
+    targets, queries = (Bags(rng.binomial(whole, 0.7)) for _ in range(2))
+    found = ProfileBayes().fit(targets).look_around(queries).model_
+    assert found.distinct
+    assert found.volume is None
+    assert ProfileBayes(volume=True).fit(targets).look_around(queries).model_.volume is not None
+
+
 def test_doubling_and_the_order_of_people_change_nothing_with_volume_either():
     targets, queries = shoppers(200, 4, lasting=0.9)
     links = ProfileBayes(volume=True).fit(targets).link(queries, probability=True)

@@ -96,9 +96,18 @@ class Habits:
 
     @property
     def _same_events(self) -> bool:
-        """Whether the two tables hold some of the same events: then how much each holds is seen of one person twice."""
+        """Whether the two tables hold some of the same events: then how much each holds is seen of one person twice.
+
+        Of sets, sizes say that no more can be known of somebody than there is, which their form has already.
+        """
         found = self._related
-        return found is not None and found.shared and found.way in ("part", "apart") and found.kept >= _KEPT
+        return (
+            not self.model.distinct
+            and found is not None
+            and found.shared
+            and found.way in ("part", "apart")
+            and found.kept >= _KEPT
+        )
 
     @cached_property
     def _parts(self) -> softening.Parts | None:
