@@ -143,7 +143,10 @@ def _other_events(
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
     """Return the share of a query's items that its target holds, as a model of sets learns it from real queries."""
     model = ProfileBayes(seed=seed).practising(Cutting("part", _HALF)).fit(targets).look_around(queries).model_
-    return _HALF if model is None else model.share
+    if model is None:
+        return _HALF
+    held = float(np.diff(targets.counts.indptr).mean())
+    return model.share * held / (held + model.strength)  # a large strength says that most is anybody's
 
 
 def _held(targets: Bags, queries: Bags) -> float:
