@@ -24,6 +24,7 @@ from reidrisk.search.answer import FAR
 GRID = 1 << 24  # steps of a nat: fine enough that different scores of one attack stay different
 SCALES = np.geomspace(0.02, 50.0, 40)
 _STEPS = 100
+_HALF = 0.5  # of what the best attack finds: one that finds less has no equal say
 _NEARLY = 0.75  # of what the best attack finds: a model that finds less has no say in the start
 
 
@@ -248,17 +249,17 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
 def starting_weights(choices: Choices, credits: Sequence[Floats], model: int | None = None) -> Floats:
     """Return what to start from: equal say of the good attacks, unless one feature alone is clearly better.
 
-    Good are those that find about as many as the best, within two standard errors of the difference; ``credits`` are
-    each attack's. Clearly better is what gives the true target a higher mean log-probability by two standard errors,
-    each on the scale that fits best. Equal say, of the first reading of each score, is what holds where a rehearsal
-    teaches little. The attack in place ``model``, if any, learns from real queries too how both sides relate, which a
-    rehearsal may have wrong: unless it finds clearly less than three quarters of what the best one does, it keeps half
-    the say beside a feature alone.
+    Good are those that find about as many as the best, within two standard errors of the difference, and at least half
+    as many: where hardly anybody is found, all are within the error. ``credits`` are each attack's. Clearly better is
+    what gives the true target a higher mean log-probability by two standard errors, each on the scale that fits best.
+    Equal say, of the first reading of each score, is what holds where a rehearsal teaches little. The attack in place
+    ``model``, if any, learns from real queries too how both sides relate, which a rehearsal may have wrong: unless it
+    finds clearly less than three quarters of what the best one does, it keeps half the say beside a feature alone.
     """
     best = max(credits, key=lambda one: float(one.mean()))
     width = choices.features.shape[2]
     equal = np.zeros(width)
-    equal[::READINGS] = [not clearly_above(best - one, 2.0) for one in credits]
+    equal[::READINGS] = [one.mean() >= _HALF * best.mean() and not clearly_above(best - one, 2.0) for one in credits]
     weights, gains = _scaled(choices, equal)
     alone = [_scaled(choices, one) for one in np.eye(width)]
     found = max(alone, key=lambda one: float(one[1].mean()))
