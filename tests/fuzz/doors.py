@@ -196,6 +196,11 @@ def _readers() -> list[Door]:
     def model() -> Any:
         return topics().HostModel.read("hosts", tree())
 
+    def truth() -> Any:
+        from reidrisk import io
+
+        return io.read_truth(_path("truth.csv"), io.read_pair("a.csv", "b.csv", allow_unmatched=True))
+
     tables = {
         "read_traces": ("a.csv", "a.parquet", "a.arrow", "a.npz", "a-long.csv", "dated.csv"),
         "read_top_sets": ("sets.parquet", "sets.arrow", "sets.npz", "sets-long.csv"),
@@ -212,6 +217,7 @@ def _readers() -> list[Door]:
     return [
         *doors,
         Door("io.read_bags_pair", ("bags.csv", "bags.parquet"), call=bags_pair),
+        Door("io.read_truth", ("truth.csv", "a.csv", "b.csv"), call=truth),
         Door("io.parse_example", ("one.example",), call=example),
         Door("topics.read_histories", ("visits.csv",), call=read("topics", "read_histories", "visits.csv")),
         Door("topics.read_utility_buckets", ("buckets.tsv",), call=buckets),

@@ -136,7 +136,7 @@ def test_paired_difference():
     assert gap.low <= gap.difference <= gap.high
     with pytest.raises(OptionError, match="same queries"):
         measure.difference(one, measure.random_user(attacks.Hamming(), a, b, sample=5, seed=0))
-    with pytest.raises(OptionError, match="at least 1 query"):
+    with pytest.raises(OptionError, match="at least 1, not 0"):
         measure.random_user(attacks.Hamming(), a, b, sample=0)
 
 
