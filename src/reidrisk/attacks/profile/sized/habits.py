@@ -64,7 +64,9 @@ class Habits:
         if like is not None and (like.apart or like.distinct > distinct):
             like = None
         self.model = evidence.learn(sample, distinct, like)
-        if self._related is not None and self._related.way == "apart" and self._related.kept == 0.0:
+        # Of records that hold each item once, parts share nothing unless some is kept.
+        ways = ("apart", "part") if distinct else ("apart",)
+        if self._related is not None and self._related.way in ways and self._related.kept == 0.0:
             taste = Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
             apart = evidence.learn_apart(sample, taste, self._related.doubtful)
             if apart is not None:
