@@ -25,6 +25,7 @@ FEWEST = 10  # queries from which something is learnt
 _LOYAL = tuple((share, 0.1) for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7))  # shares of events that records foresee
 _MARGIN = 3.0  # nats of a query by which evidence may fall short and still not decide
 _SHARED = (0.1, 0.2, 0.4)  # shares of a query that are held against none
+_TASTE = 0.1  # nats of a query that a taste must be worth: of people without any, chance gives less than 0.01
 _TIE = 1.5  # nats of a query by which one of them may be more likely: people are alike in more ways than a taste knows
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 
@@ -134,13 +135,15 @@ def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool) -> Model | 
     """Return the model of tables that share no item; ``None`` if queries are likelier where some are shared.
 
     Asked of which items there are, however often: the forms for counts say more, and of other things. Where it is
-    ``doubtful`` that nothing is shared, that must be the likelier.
+    ``doubtful`` that nothing is shared, that must be the likelier. A taste counts if queries are clearly likelier by
+    it.
     """
     items = replace(sample, queries=sample.queries.once(), targets=sample.targets.once())
-    tastes = [None] if taste is None else [taste.at(one) for one in PRECISIONS]
+    tastes = [None, *([] if taste is None else (taste.at(one) for one in PRECISIONS))]
     none = [Model(share=0.0, taste=one, apart=True) for one in tastes]
     some = [Model(share, STRENGTHS[0], taste=one) for one in tastes for share in _SHARED]
-    found = max(none, key=items.evidence)
+    plain, found = none[0], max(none, key=items.evidence)
+    found = found if items.evidence(found) > items.evidence(plain) + _TASTE else plain
     return found if items.evidence(found) > max(map(items.evidence, some)) - (0.0 if doubtful else _TIE) else None
 
 
