@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reidrisk.attacks.profile.calibration import _posterior
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.kernel import Tables
-from reidrisk.attacks.profile.tables import cell
+from reidrisk.attacks.profile.kernel import Likelihoods
+from reidrisk.attacks.profile.likelihoods import cell
 from reidrisk.attacks.sets.profiles import Profiles
 from reidrisk.records import Traces
 from reidrisk.search.weights import GRID
@@ -17,7 +17,7 @@ from reidrisk.search.weights import GRID
 Ints = npt.NDArray[np.int64]
 
 
-def pair_scores_numpy(targets: Counts, queries: Counts, tables: Tables) -> Ints:
+def pair_scores_numpy(targets: Counts, queries: Counts, tables: Likelihoods) -> Ints:
     """Return all (q, n) scores the slow and obvious way: a sum over every token of the vocabulary, kind by kind."""
     width, kinds = targets.n_tokens, tables.nothing.shape[1]
     dense = []

@@ -9,8 +9,8 @@ from reidrisk.attacks.hamming import pair_weights
 from reidrisk.attacks.profile.calibration import draw_rates, n_simulated
 from reidrisk.attacks.profile.counts import Ladder, count, ladder_of
 from reidrisk.attacks.profile.learnt import Learnt
+from reidrisk.attacks.profile.likelihoods import deepest
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, top_set_grid
-from reidrisk.attacks.profile.tables import deepest
 from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.scoreboard import agreement, known_cells
 from reidrisk.attacks.sets.profiles import alike

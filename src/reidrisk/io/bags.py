@@ -10,7 +10,7 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import cell, first_repeat, whole_numbers
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
-from reidrisk.io.tables.formats import Table, open_table
+from reidrisk.io.tables.formats import OpenTable, open_table
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.io.tables.tokens import RawTokens, read_rows
 from reidrisk.io.tables.writing import CHUNK, Part, write_table
@@ -69,7 +69,7 @@ class RawBags:
     counts: Ints
 
 
-def read_raw_bags(table: Table, labels: bool) -> RawBags:
+def read_raw_bags(table: OpenTable, labels: bool) -> RawBags:
     """Read users, tokens and counts of a table of bags."""
     require_columns(table, ["user", "token"], "bag", ["count"])
     beside = ["count"] if "count" in table.types else []

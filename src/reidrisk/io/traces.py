@@ -9,7 +9,7 @@ from reidrisk.base import DataError, FormatError, one_of, slices
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
-from reidrisk.io.tables.formats import Table, open_table, table_of_frame
+from reidrisk.io.tables.formats import OpenTable, open_table, table_of_frame
 from reidrisk.io.tables.layouts import LAYOUTS, SEEDED, set_columns
 from reidrisk.io.tables.tokens import RawTokens, read_raw, read_rows
 from reidrisk.io.tables.writing import CHUNK, Part, write_table
@@ -74,7 +74,7 @@ def write_traces(traces: Traces, path: PathLike, layout: str = "wide") -> None:
     write_table(path, traces, _long(traces))
 
 
-def _from_table(table: Table, layout: str | None, n_tokens: int | None, vocabulary: Declared | None) -> Traces:
+def _from_table(table: OpenTable, layout: str | None, n_tokens: int | None, vocabulary: Declared | None) -> Traces:
     raw = read_raw(table, layout, labels=vocabulary is not None)
     return build_traces(raw, settle([raw], n_tokens, vocabulary))
 
@@ -143,7 +143,7 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     write_table(path, top_sets, ((part, {"tokens": top_sets.tokens[part]}) for part in slices(len(top_sets), CHUNK)))
 
 
-def _says_seeded(table: Table) -> bool:
+def _says_seeded(table: OpenTable) -> bool:
     """Tell whether the column of the mark, where there is one, says that any set was made with a seed."""
     if SEEDED not in table.types:
         return False

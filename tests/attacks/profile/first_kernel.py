@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks.profile.kernel import LOWEST, Tables, combined, holdings, place
+from reidrisk.attacks.profile.kernel import LOWEST, Likelihoods, combined, holdings, place
 from reidrisk.base.kernels import njit
 from reidrisk.search import Best
 from reidrisk.search.answer import FAR, UNIT
@@ -29,7 +29,7 @@ class LaidOut(NamedTuple):
 class FirstKernel:
     """Does what ``BayesFactor`` does, on one thread."""
 
-    def __init__(self, tables: Tables, per_nat: float = 0.0) -> None:
+    def __init__(self, tables: Likelihoods, per_nat: float = 0.0) -> None:
         self.tables, self.per_nat = tables, per_nat
 
     def best(self, targets, queries):

@@ -14,6 +14,7 @@ from reidrisk.attacks import ProfileBayes
 from reidrisk.attacks.profile.calibration import draw_rates, simulate_pair, simulate_sets
 from reidrisk.attacks.profile.counts import Ladder, count, ladder_of
 from reidrisk.attacks.profile.learnt import Learnt
+from reidrisk.attacks.profile.likelihoods import build_likelihoods, cell, log_joint
 from reidrisk.attacks.profile.prior import (
     Grid,
     Prior,
@@ -22,7 +23,6 @@ from reidrisk.attacks.profile.prior import (
     log_alone,
     top_set_grid,
 )
-from reidrisk.attacks.profile.tables import build_tables, cell, log_joint
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.weights import GRID
@@ -175,7 +175,7 @@ def test_the_score_is_the_bayes_factor_by_hand():
     weight = np.array([[[0.7, 0.3], [0.2, 0.8]]])
     prior = Prior(np.ones(1), weight, np.arange(2), grid)
     a, b, ladder = Traces([[0, 1]], 2), Traces([[0, 0]], 2), Ladder(2, 1)
-    tables = build_tables(prior, ladder, 4, gaps=False)
+    tables = build_likelihoods(prior, ladder, 4, gaps=False)
     p11, p1 = grid.both, grid.rate
     p10, p00 = p1 - p11, 1 - 2 * p1 + p11
     together = (weight[0, 0] @ (p11 * p10)) * (weight[0, 1] @ (p10 * p00))

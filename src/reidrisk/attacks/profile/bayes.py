@@ -19,7 +19,7 @@ from reidrisk.attacks.profile.counts import Ladder, count, one_table, widened
 from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
-from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Table
+from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Tally
 from reidrisk.attacks.profile.temperature import learn_temperature
 from reidrisk.attacks.registry import per_item, per_pair, register
 from reidrisk.base import Array, DataError, Floats, Ints, OptionError, checked_seed, is_whole, n_threads, whole_up_to
@@ -52,14 +52,14 @@ class ProfileBayes(ScoredAttack[Records]):
         score = log sum_z w_z prod_v E[p11^m p10^(c-m) p01^(d-m) p00^(r-c-d+m)]  -  log P(query)  -  log P(target),
 
     where E averages over F_v of the kind of user z, w_z is how common the kind is, and p11, … are the probabilities
-    that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.profile.tables`). Where a
-    system shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch tells
-    more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt
-    on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation. Where
-    a token comes more often than tables can hold (64 times, or 255 without ``top_k``), several epochs are taken for
-    one: counts and epochs are divided by the same number and rounded. Observers who pool what they saw stand side by
-    side as more epochs: their counts add up, while the same epoch is compared with the first of them alone. The problem
-    is that of jha, Section 3; the attack is ours.
+    that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.profile.likelihoods`).
+    Where a system shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch
+    tells more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature
+    learnt on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
+    Where a token comes more often than tables can hold (64 times, or 255 without ``top_k``), several epochs are taken
+    for one: counts and epochs are divided by the same number and rounded. Observers who pool what they saw stand side
+    by side as more epochs: their counts add up, while the same epoch is compared with the first of them alone. The
+    problem is that of jha, Section 3; the attack is ours.
 
     The ``mechanism`` is what the system does: the size of the top sets from which it draws, and its noise. Without it,
     or where only guessed (``declared="nothing"``), nothing is made of the same epoch. A whole
@@ -165,7 +165,7 @@ class ProfileBayes(ScoredAttack[Records]):
         self._targets, self._habits = table, None
         self._everyone = None
         if isinstance(table, Bags):
-            counted = Table.of(table)
+            counted = Tally.of(table)
             if not counted.counts.nnz:
                 raise DataError("no target holds a single token; there is nothing to learn from")
             self._known = self._everyone = KnownBags(counted, counted.popularity)
@@ -189,7 +189,7 @@ class ProfileBayes(ScoredAttack[Records]):
         self._refuse_unfitted("_known")
         if self._everyone is not None:
             found, self._asked = self._comparable(queries), None
-            table = Table.of(found)
+            table = Tally.of(found)
             self._habits = Habits(self._known, self._everyone, table, self.seed, self.volume, *self._given)
         return self
 
@@ -278,7 +278,7 @@ class ProfileBayes(ScoredAttack[Records]):
     def _posed_bags(self, queries: Records) -> Posed:
         habits = self._seen(queries)
         if self._asked is None or self._asked[0] is not queries:
-            table = Table(Table.of(self._comparable(queries)).counts, habits.unit)
+            table = Tally(Tally.of(self._comparable(queries)).counts, habits.unit)
             self._asked = queries, self._known.asked(habits.model, table)
         scorer = SoftDot(self._per_nat, self.threads, self._targets.n_tokens, habits.softness)
         return Posed(scorer, self._known.facing(habits.model), self._asked[1])

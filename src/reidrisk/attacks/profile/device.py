@@ -14,7 +14,7 @@ import numpy as np
 
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.kernel import Tables
+from reidrisk.attacks.profile.kernel import Likelihoods
 from reidrisk.attacks.profile.worth import SAFE
 from reidrisk.base import Ints, njit, require
 from reidrisk.search.answer import FAR, UNIT, Best
@@ -71,7 +71,7 @@ class Unsuited(Exception):
 class DeviceTargets:
     """All targets that hold something, on a device."""
 
-    def __init__(self, counts: Counts, alone: Ints, tables: Tables, device: str = "cuda") -> None:
+    def __init__(self, counts: Counts, alone: Ints, tables: Likelihoods, device: str = "cuda") -> None:
         self.torch: Any = require("torch", "neural", "search on a GPU")
         self.device, self.tables = device, tables
         if np.abs(alone).max(initial=0) >= SAFE:

@@ -14,7 +14,7 @@ import numpy as np
 from reidrisk.attacks.profile import kernel, sweep
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.device import DeviceTargets, Unsuited, search
-from reidrisk.attacks.profile.kernel import LOWEST, Tables
+from reidrisk.attacks.profile.kernel import LOWEST, Likelihoods
 from reidrisk.attacks.profile.layout import Layout, lay_out
 from reidrisk.attacks.profile.powers import Powers, likelihoods, powers_of
 from reidrisk.attacks.profile.worth import MIDDLE, SAFE, Worth, fitted, grouped, worth_of
@@ -48,10 +48,10 @@ class Known:
         return self.take(np.arange(len(self))[rows])
 
     @property
-    def records(self) -> kernel.Records:
+    def records(self) -> kernel.Held:
         """The records row by row."""
         c = self.counts
-        return kernel.Records(*c.held, c.rung, c.epochs, self.alone)
+        return kernel.Held(*c.held, c.rung, c.epochs, self.alone)
 
     @property
     def silent(self) -> Ints:
@@ -64,7 +64,7 @@ class Known:
             self._layouts[same_epoch] = lay_out(self.counts, same_epoch)
         return self._layouts[same_epoch]
 
-    def facing(self, tables: Tables, rung: int) -> sweep.Targets:
+    def facing(self, tables: Likelihoods, rung: int) -> sweep.Targets:
         """Return the records as all queries on this rung meet them."""
         c, layout, kinds = self.counts, self.layout(tables.per_pair > 0), tables.nothing.shape[1]
         holds = np.zeros((len(c), kinds), dtype=np.int64)
@@ -84,7 +84,7 @@ class BayesFactor(ByBlocks):
     ``"auto"`` is a GPU where there is one and the search is long enough to be worth it.
     """
 
-    tables: Tables
+    tables: Likelihoods
     threads: int | None = None
     per_nat: float = 0.0
     device: Device = "auto"

@@ -18,7 +18,7 @@ from reidrisk.search.weights import GRID
 LOWEST = np.iinfo(np.int64).min
 
 
-class Records(NamedTuple):
+class Held(NamedTuple):
     """Records as :class:`reidrisk.attacks.profile.counts.Counts` holds them, and the log-probability of each alone."""
 
     start: Any
@@ -29,7 +29,7 @@ class Records(NamedTuple):
     alone: Any
 
 
-class Tables(NamedTuple):
+class Likelihoods(NamedTuple):
     """Log-likelihoods on the score grid.
 
     ``joint`` (groups, rungs of pairs, cells, K) is of both records together; the rung of a pair is the sum of its two
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
 
 @njit(nogil=True, cache=True, inline="always")
 def place(sights: Any, pairs: Any, per_pair: Any) -> Any:
-    """Return the cell of a table of evidence, see :func:`reidrisk.attacks.profile.tables.cell`."""
+    """Return the cell of a table of evidence, see :func:`reidrisk.attacks.profile.likelihoods.cell`."""
     return (sights + 1) * (sights + 1) // 4 + pairs if per_pair else sights
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts, Ladder, by_content, count, ladder_of
 from reidrisk.attacks.profile.factor import Known
+from reidrisk.attacks.profile.likelihoods import build_likelihoods, deepest
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
-from reidrisk.attacks.profile.tables import build_tables, deepest
 from reidrisk.base import DataError, Ints, stream
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Traces
@@ -47,7 +47,7 @@ class Learnt:
         most = deepest(self.prior.weight.shape[1], self.ladder.n_rungs, kinds, grid.same_epoch)
         # Queries may show somewhat more of a token than any target does.
         self._depth = min(most, max(4, math.ceil(1.25 * int(self.counts.count.max()))))
-        self.tables = build_tables(self.prior, self.ladder, self._depth, bool(self.counts.rung.any()))
+        self.tables = build_likelihoods(self.prior, self.ladder, self._depth, bool(self.counts.rung.any()))
         self.known = Known(self.counts, self.evidence(self.counts))
         self.temperature: float | None = None
 
@@ -62,7 +62,7 @@ class Learnt:
     def make_room(self, asked: Counts) -> None:
         """Build tables for gaps once queries have some."""
         if asked.rung.any() and self.tables.none.shape[0] == 1:
-            self.tables = build_tables(self.prior, self.ladder, self._depth, gaps=True)
+            self.tables = build_likelihoods(self.prior, self.ladder, self._depth, gaps=True)
 
     def laid_out(self, targets: Traces) -> Known:
         """Return other targets as the scorer takes them, by the same prior."""

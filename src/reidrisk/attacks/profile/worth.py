@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks.profile.kernel import Tables, place
+from reidrisk.attacks.profile.kernel import Likelihoods, place
 from reidrisk.base import Ints, njit
 
 SAFE = 1 << 28  # where each of the few parts of a score stays below this, two fit side by side
@@ -48,7 +48,7 @@ def grouped(sums: Ints, packed: bool, middle: int = 0) -> Ints:
     return out.reshape(len(out), 2 * n)
 
 
-def worth_of(queries: Any, rows: Ints, level: int, tables: Tables, layout: Any) -> tuple[Worth, int]:
+def worth_of(queries: Any, rows: Ints, level: int, tables: Likelihoods, layout: Any) -> tuple[Worth, int]:
     """Return what these query rows' tokens are worth at this rung of pairs, kind by kind, and how large a sum can get.
 
     ``held``, ``met`` (entries, K) and ``base`` are to be grouped.

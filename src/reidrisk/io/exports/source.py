@@ -16,7 +16,7 @@ from reidrisk.io.exports.dialect import Dialect, dialect_of, opened
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.text import BadRows, column_names, read_text
 from reidrisk.io.tables.columns import holds_text, is_list
-from reidrisk.io.tables.formats import BATCH, Table, open_table, table_of_frame
+from reidrisk.io.tables.formats import BATCH, OpenTable, open_table, table_of_frame
 from reidrisk.io.tables.opening import check_bytes, existing_file, reading
 from reidrisk.records import Vectors
 
@@ -39,7 +39,7 @@ _SAMPLE = 1000
 class Source:
     """The columns of an export, each read when it is asked for."""
 
-    table: Table
+    table: OpenTable
     dialect: Dialect | None = None
     bad: BadRows = field(default_factory=BadRows)
     notes: tuple[Note, ...] = ()
@@ -175,7 +175,7 @@ def _text(file: Path, name: str, how: Reading) -> Source:
     return Source(replace(table_of_frame(cells, name), is_text=True), dialect, bad)
 
 
-def _frame(given: Any) -> Table:
+def _frame(given: Any) -> OpenTable:
     """Take a frame, or a mapping of arrays, as it is."""
     import pyarrow as pa
 

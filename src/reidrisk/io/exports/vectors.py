@@ -13,7 +13,7 @@ from reidrisk.io.exports.roles import Roles, columns, find_time, find_user
 from reidrisk.io.exports.source import Source, is_unique
 from reidrisk.io.exports.times import read_times
 from reidrisk.io.tables.columns import holds_text, is_list, user_ids
-from reidrisk.io.tables.formats import Table, table_of_frame
+from reidrisk.io.tables.formats import OpenTable, table_of_frame
 from reidrisk.io.tables.opening import reading
 from reidrisk.records import Vectors
 
@@ -136,7 +136,7 @@ def _is_real(kind: Any) -> bool:
     return bool(pa.types.is_floating(kind))
 
 
-def table_of_vectors(given: Any) -> Table:
+def table_of_vectors(given: Any) -> OpenTable:
     """Return vectors, or a plain array (records, dimensions), as a table with one column of lists."""
     import pyarrow as pa
 
@@ -151,7 +151,7 @@ def table_of_vectors(given: Any) -> Table:
     return table_of_frame(pa.table(made), "the array")
 
 
-def table_of_npy(file: Path, name: str) -> Table:
+def table_of_npy(file: Path, name: str) -> OpenTable:
     """Return the array of an NPY file, (records, dimensions), as a table with one column of lists."""
     with reading(name, "NPY"):
         try:
@@ -168,4 +168,4 @@ def table_of_npy(file: Path, name: str) -> Table:
             table = table_of_vectors(np.array(array))
         except DataError as error:
             raise DataError(f"{name}: {error}") from error
-    return Table(name, table.title, table.types, table.n_rows, table.metadata, table.source)
+    return OpenTable(name, table.title, table.types, table.n_rows, table.metadata, table.source)

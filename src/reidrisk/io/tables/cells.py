@@ -8,7 +8,7 @@ import numpy as np
 
 from reidrisk.base.errors import DataError
 from reidrisk.io.tables.columns import cell
-from reidrisk.io.tables.formats import BATCH, Table
+from reidrisk.io.tables.formats import BATCH, OpenTable
 
 _FORMS = {
     "whole": r"^-?(0|[1-9][0-9]*)$",
@@ -18,7 +18,7 @@ _FORMS = {
 }
 
 
-def typed(table: Table, tokens: Sequence[str] = (), ids: Sequence[str] = (), labels: bool = False) -> Table:
+def typed(table: OpenTable, tokens: Sequence[str] = (), ids: Sequence[str] = (), labels: bool = False) -> OpenTable:
     """Give the columns of a text table their types; tables that have types are returned as they are.
 
     Columns of ``tokens`` hold values of one kind, all whole numbers or all labels, and a mixture is refused; they are
@@ -43,7 +43,7 @@ def typed(table: Table, tokens: Sequence[str] = (), ids: Sequence[str] = (), lab
     return replace(table, types=table.types | chosen, source=batches)
 
 
-def _all_integers(table: Table, columns: Sequence[str]) -> bool:
+def _all_integers(table: OpenTable, columns: Sequence[str]) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -61,7 +61,7 @@ def _all_integers(table: Table, columns: Sequence[str]) -> bool:
     return True
 
 
-def _kind_of_tokens(table: Table, columns: Sequence[str]) -> Any:
+def _kind_of_tokens(table: OpenTable, columns: Sequence[str]) -> Any:
     """Return the numeric type of these columns, ``None`` for labels; refuse a mixture."""
     import pyarrow as pa
     import pyarrow.compute as pc

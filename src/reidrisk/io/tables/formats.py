@@ -28,7 +28,7 @@ Source = Callable[[Sequence[str]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
-class Table:
+class OpenTable:
     """Columns of a file or frame, read in batches; every error names the file."""
 
     name: str  # how messages call it: the path as it was given, or 'the frame'
@@ -74,7 +74,7 @@ def format_of(path: PathLike) -> str:
     raise FormatError(f"{path}: {given}; use one of {', '.join(ENDINGS)}")
 
 
-def open_table(path: PathLike, kind: str | None = None) -> Table:
+def open_table(path: PathLike, kind: str | None = None) -> OpenTable:
     """Open a table by the ending of its name, or as ``kind``; nothing but its head is read yet, except CSV and NPZ."""
     kind = kind or format_of(path)
     file, name = existing_file(path), str(path)
@@ -83,7 +83,7 @@ def open_table(path: PathLike, kind: str | None = None) -> Table:
         return opener(file, name, _TITLES[kind])
 
 
-def table_of_frame(frame: Any, name: str = "the frame") -> Table:
+def table_of_frame(frame: Any, name: str = "the frame") -> OpenTable:
     """Take any object with the Arrow interface: polars, pyarrow, pandas, DuckDB."""
     import pyarrow as pa
 
@@ -93,24 +93,24 @@ def table_of_frame(frame: Any, name: str = "the frame") -> Table:
         return _in_memory(pa.table(frame), name, "an Arrow frame")
 
 
-def _table(name: str, title: str, schema: Any, n_rows: int, source: Source) -> Table:
+def _table(name: str, title: str, schema: Any, n_rows: int, source: Source) -> OpenTable:
     sizes.COLUMNS.check(len(schema.names), name, "leave some out")
     types = dict(zip(schema.names, schema.types, strict=True))
     if len(types) != len(schema.names):
         twice = Counter(schema.names).most_common(1)[0][0]
         raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
     metadata = (schema.metadata or {}).get(KEY, b"{}").decode("utf-8", "replace")
-    return Table(name, title, types, n_rows, from_json(name, metadata), source)
+    return OpenTable(name, title, types, n_rows, from_json(name, metadata), source)
 
 
-def _in_memory(table: Any, name: str, title: str) -> Table:
+def _in_memory(table: Any, name: str, title: str) -> OpenTable:
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         yield from table.select(list(columns)).to_batches(max_chunksize=BATCH)
 
     return _table(name, title, table.schema, table.num_rows, batches)
 
 
-def _open_parquet(file: Path, name: str, title: str) -> Table:
+def _open_parquet(file: Path, name: str, title: str) -> OpenTable:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -124,7 +124,7 @@ def _open_parquet(file: Path, name: str, title: str) -> Table:
     return _table(name, title, opened.schema_arrow, opened.metadata.num_rows, batches)
 
 
-def _open_arrow(file: Path, name: str, title: str) -> Table:
+def _open_arrow(file: Path, name: str, title: str) -> OpenTable:
     import pyarrow as pa
 
     source = pa.OSFile(os.fsencode(file))
@@ -146,13 +146,13 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
     return _table(name, title, opened.schema, opened.count_rows(), batches)
 
 
-def _open_csv(file: Path, name: str, title: str) -> Table:
+def _open_csv(file: Path, name: str, title: str) -> OpenTable:
     from reidrisk.io.tables.csv_files import csv_header, read_cells
 
     return replace(_in_memory(read_cells(file, name, csv_header(file, name)), name, title), is_text=True)
 
 
-def _open_npz(file: Path, name: str, title: str) -> Table:
+def _open_npz(file: Path, name: str, title: str) -> OpenTable:
     import numpy as np
     import pyarrow as pa
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from reidrisk.base import DataError, FormatError, one_of
 from reidrisk.io.tables.columns import is_list
-from reidrisk.io.tables.formats import Table
+from reidrisk.io.tables.formats import OpenTable
 
 LAYOUTS = ("wide", "long")  # of traces: a row for each user, or for each observation
 SEEDED = "made_with_seed"
@@ -15,7 +15,7 @@ _EPOCH = re.compile(r"epoch_([0-9]{1,9})")
 _SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
 
 
-def layout_of(table: Table, layout: str | None) -> str:
+def layout_of(table: OpenTable, layout: str | None) -> str:
     """Return the layout of a table of traces: the one that was named, or the one its columns show."""
     one_of("layout", "wide" if layout is None else layout, LAYOUTS)
     if layout != "wide" and holds_bags(table):
@@ -31,7 +31,7 @@ def layout_of(table: Table, layout: str | None) -> str:
     raise FormatError(f"{table.name}: {there}; use user, epoch, token (long) or user, epoch_0, … (wide)")
 
 
-def require_columns(table: Table, needed: Sequence[str], layout: str, optional: Sequence[str] = ()) -> None:
+def require_columns(table: OpenTable, needed: Sequence[str], layout: str, optional: Sequence[str] = ()) -> None:
     """Refuse a table that lacks one of the needed columns, has one that is not known, or has no row."""
     for column in needed:
         if column not in table.types:
@@ -41,13 +41,13 @@ def require_columns(table: Table, needed: Sequence[str], layout: str, optional: 
     refuse_empty(table)
 
 
-def refuse_empty(table: Table) -> None:
+def refuse_empty(table: OpenTable) -> None:
     """Refuse a table without a row."""
     if table.n_rows == 0:
         raise DataError(f"{table.name}: the table is empty; give at least one row")
 
 
-def epoch_columns(table: Table) -> list[str]:
+def epoch_columns(table: OpenTable) -> list[str]:
     """Return the columns of a wide table in the order of their epochs, from ``epoch_0`` (or ``epoch_1``) on."""
     columns = _numbered(table, ["user"], "wide", "user, epoch_0, epoch_1, …")
     for column in columns:
@@ -57,7 +57,7 @@ def epoch_columns(table: Table) -> list[str]:
     return columns
 
 
-def set_columns(table: Table) -> list[list[str]]:
+def set_columns(table: OpenTable) -> list[list[str]]:
     """Return the columns of each epoch of a table of top sets: one list column, or one column per slot."""
     slots: dict[int, dict[int, str]] = {}
     for column in table.types:
@@ -78,18 +78,18 @@ def set_columns(table: Table) -> list[list[str]]:
     return [[column] for column in lists]
 
 
-def holds_sets(table: Table) -> bool:
+def holds_sets(table: OpenTable) -> bool:
     """Tell whether a table is one of top sets: lists, or one column per slot."""
     types = table.types.items()
     return any(_SLOT.fullmatch(name) or (_EPOCH.fullmatch(name) and is_list(kind)) for name, kind in types)
 
 
-def holds_bags(table: Table) -> bool:
+def holds_bags(table: OpenTable) -> bool:
     """Tell whether a table is one of bags: tokens of users without epochs."""
     return "token" in table.types and "epoch" not in table.types
 
 
-def _numbered(table: Table, beside: list[str], layout: str, shown: str) -> list[str]:
+def _numbered(table: OpenTable, beside: list[str], layout: str, shown: str) -> list[str]:
     """Return the columns ``epoch_…`` in order; all others but those ``beside`` them are refused, and so are gaps."""
     numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
     _refuse_unknown(table, [*beside, *numbers.values()], layout, shown)
@@ -97,7 +97,7 @@ def _numbered(table: Table, beside: list[str], layout: str, shown: str) -> list[
     return [numbers[epoch] for epoch in sorted(numbers)]
 
 
-def _refuse_unknown(table: Table, known: Sequence[str], layout: str, shown: str) -> None:
+def _refuse_unknown(table: OpenTable, known: Sequence[str], layout: str, shown: str) -> None:
     names = set(known)
     for column in table.types:
         if column not in names:
@@ -106,7 +106,7 @@ def _refuse_unknown(table: Table, known: Sequence[str], layout: str, shown: str)
             raise FormatError(f"{table.name}: column {column!r} is not known in the {layout} layout ({shown}); {hint}")
 
 
-def _refuse_gaps(table: Table, found: Collection[int], pattern: str) -> None:
+def _refuse_gaps(table: OpenTable, found: Collection[int], pattern: str) -> None:
     first = 1 if found and min(found) == 1 else 0
     # The first that is missing is at most as far as there are columns, whatever number the last one has.
     gap = next((number for number in range(first, first + len(found) + 1) if number not in found), 0)
@@ -115,7 +115,7 @@ def _refuse_gaps(table: Table, found: Collection[int], pattern: str) -> None:
         raise FormatError(f"{table.name}: {missing}, this table has {_listed(table)}")
 
 
-def _listed(table: Table) -> str:
+def _listed(table: OpenTable) -> str:
     names = list(table.types)
     shown = ", ".join(map(repr, names[:8]))
     return (f"{shown}, … ({len(names)} in all)" if len(names) > 8 else shown) or "none"

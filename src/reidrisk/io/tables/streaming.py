@@ -7,7 +7,7 @@ from typing import Any
 from reidrisk.base.errors import FormatError
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.csv_files import csv_header, refuse_cells
-from reidrisk.io.tables.formats import Table
+from reidrisk.io.tables.formats import OpenTable
 from reidrisk.io.tables.metadata import Metadata
 from reidrisk.io.tables.opening import existing_file, is_packed, reading
 
@@ -48,12 +48,12 @@ def to_parquet(files: Sequence[str], folder: Path, name: str, tokens: Sequence[s
             raise FormatError(f"{file}: its header is not that of {files[0]}; write all files of a table alike")
     others = [column for column in columns if column not in tokens]
 
-    def of(some: Sequence[str]) -> Table:
+    def of(some: Sequence[str]) -> OpenTable:
         def cells(wanted: Sequence[str]) -> Iterator[Any]:
             for file in some:
                 yield from _batches(file, columns, wanted)
 
-        return Table(name, "CSV", dict.fromkeys(columns, pa.string()), 0, Metadata(), cells, is_text=True)
+        return OpenTable(name, "CSV", dict.fromkeys(columns, pa.string()), 0, Metadata(), cells, is_text=True)
 
     types = typed(of(files), [column for column in columns if column in tokens], others, labels).types
     schema = pa.schema([pa.field(column, types[column]) for column in columns])

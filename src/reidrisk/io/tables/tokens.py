@@ -11,7 +11,7 @@ from reidrisk.base import Array, FormatError, Ints, Note, Signed, UserIds, first
 from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import Labels, cell, holds_text, is_list, refuse_two_tokens, user_ids, whole_numbers
-from reidrisk.io.tables.formats import Table
+from reidrisk.io.tables.formats import OpenTable
 from reidrisk.io.tables.layouts import epoch_columns, layout_of, refuse_empty, require_columns
 from reidrisk.io.tables.metadata import Metadata
 
@@ -32,7 +32,7 @@ class RawTokens:
     notes: tuple[Note, ...] = ()
 
 
-def read_raw(table: Table, layout: str | None, labels: bool) -> RawTokens:
+def read_raw(table: OpenTable, layout: str | None, labels: bool) -> RawTokens:
     """Read traces in either layout; ``labels`` says that text cells are labels even where they look like numbers."""
     if layout_of(table, layout) == "long":
         return _read_long(table, labels)
@@ -41,7 +41,7 @@ def read_raw(table: Table, layout: str | None, labels: bool) -> RawTokens:
 
 
 def read_rows(
-    table: Table, epochs: Sequence[Sequence[str]], labels: bool, beside: Sequence[str] = (), lists: bool = False
+    table: OpenTable, epochs: Sequence[Sequence[str]], labels: bool, beside: Sequence[str] = (), lists: bool = False
 ) -> tuple[RawTokens, list[Any]]:
     """Read the (n, epochs, slots) tokens of a table, its users if it names them, and the columns ``beside`` them.
 
@@ -90,7 +90,7 @@ def read_rows(
     return raw, columns_beside
 
 
-def _kind_of_tokens(table: Table, columns: Sequence[str], lists: bool) -> Labels | None:
+def _kind_of_tokens(table: OpenTable, columns: Sequence[str], lists: bool) -> Labels | None:
     """Tell whether these columns hold text, and refuse a mixture."""
     import pyarrow as pa
 
@@ -128,7 +128,7 @@ def _longer(tokens: Array, k: int, name: str) -> Array:
     return np.pad(tokens, ((0, 0), (0, 0), (0, more)), constant_values=-1)
 
 
-def _read_long(table: Table, labels: bool) -> RawTokens:
+def _read_long(table: OpenTable, labels: bool) -> RawTokens:
     require_columns(table, ["user", "epoch", "token"], "long")
     name = table.name
     raw, (weeks,) = read_rows(typed(table, ids=["epoch"]), [["token"]], labels, ["epoch"])

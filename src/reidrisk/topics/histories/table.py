@@ -10,7 +10,7 @@ import numpy as np
 from reidrisk.base import DataError, FormatError, Ints, OptionError, UserIds, first_seen, frozen, one_of
 from reidrisk.base.hosts import distinct_values, plain_host
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables import Table, cell, open_table, table_of_frame, typed, user_ids
+from reidrisk.io.tables import OpenTable, cell, open_table, table_of_frame, typed, user_ids
 from reidrisk.topics.histories.times import Moment, as_text, microseconds, moment
 
 _SECOND = 1_000_000
@@ -78,7 +78,9 @@ def histories_from_frame(
     return _histories(table_of_frame(frame), (user, timestamp, host), now, sort, invalid)
 
 
-def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, sort: bool, invalid: str) -> Histories:
+def _histories(
+    table: OpenTable, columns: tuple[str, str, str], now: Moment | None, sort: bool, invalid: str
+) -> Histories:
     one_of("invalid", invalid, ("refuse", "count"))
     latest = moment(datetime.now(UTC) if now is None else now, "now")
     user, timestamp, host = columns
@@ -108,7 +110,7 @@ def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, 
     return Histories(table.name, users, of_user, time, of_host, tuple(hosts))
 
 
-def _require(table: Table, columns: Iterable[str]) -> None:
+def _require(table: OpenTable, columns: Iterable[str]) -> None:
     for column in columns:
         if column not in table.types:
             missing = f"there is no column {column!r} in it, only {', '.join(map(repr, table.types))}"

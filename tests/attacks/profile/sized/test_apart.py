@@ -8,7 +8,7 @@ import pytest
 
 from reidrisk import Bags, measure
 from reidrisk.attacks import Affinity, ProfileBayes
-from reidrisk.attacks.profile.sized import Model, Table
+from reidrisk.attacks.profile.sized import Model, Tally
 from reidrisk.attacks.profile.sized.model import AGAIN
 from reidrisk.attacks.profile.sized.rows import all_scores
 from reidrisk.attacks.profile.sized.taste import Taste, item_vectors
@@ -37,10 +37,10 @@ def test_probabilities_of_all_queries_of_a_size_add_up_to_one(apart):
     popularity = np.array([0.4, 0.3, 0.2, 0.1])
     taste = Taste(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.0, 0.0]]), popularity, precision=0.3)
     model = Model(0.0 if apart else 0.6, 1.5, taste=taste, apart=apart)
-    known = Table.of(Bags([[1, 0, 2, 0]]))
+    known = Tally.of(Bags([[1, 0, 2, 0]]))
     total, again = 0.0, 0.0
     for events in itertools.product(range(4), repeat=1 if apart else 3):
-        query = Table(Bags([np.bincount(events, minlength=4)]).counts)
+        query = Tally(Bags([np.bincount(events, minlength=4)]).counts)
         chance = math.exp(all_scores(model, known, query, popularity)[0, 0]) * popularity[list(events)].prod()
         total += chance
         again += chance if events[0] in (0, 2) else 0.0
@@ -50,7 +50,7 @@ def test_probabilities_of_all_queries_of_a_size_add_up_to_one(apart):
 
 
 def test_a_taste_is_the_mode_of_its_posterior(two_sides):
-    table = Table.of(two_sides[0])
+    table = Tally.of(two_sides[0])
     taste = Taste.learnt(table, table.popularity, seed=0)
     covariance = (taste.vectors * table.popularity[:, None]).T @ taste.vectors
     held = table.counts[[7]].indices
@@ -61,10 +61,10 @@ def test_a_taste_is_the_mode_of_its_posterior(two_sides):
 
 
 def test_items_of_one_group_have_like_vectors_and_where_none_go_together_there_are_none(two_sides):
-    vectors = item_vectors(Table.of(two_sides[0]), seed=0)
+    vectors = item_vectors(Tally.of(two_sides[0]), seed=0)
     likeness = (vectors @ vectors.T).reshape(GROUPS, ITEMS, GROUPS, ITEMS).mean(axis=(1, 3))
     assert np.diag(likeness).min() > 2.0 * np.abs(likeness - np.diag(np.diag(likeness))).max()
-    assert item_vectors(Table.of(Bags(np.ones((20, 5), dtype=int))), seed=0) is None
+    assert item_vectors(Tally.of(Bags(np.ones((20, 5), dtype=int))), seed=0) is None
 
 
 def test_people_are_found_although_no_item_is_shared(two_sides):

@@ -4,7 +4,7 @@ import numpy as np
 
 from reidrisk import Bags
 from reidrisk.attacks import ProfileBayes
-from reidrisk.attacks.profile.sized import KnownBags, Table, evidence, softening
+from reidrisk.attacks.profile.sized import KnownBags, Tally, evidence, softening
 
 
 def shoppers(n, seed, items=800, kinds=12):
@@ -25,7 +25,7 @@ def shoppers(n, seed, items=800, kinds=12):
 
 
 def test_models_that_evidence_rules_out_are_not_tried():
-    targets, queries = (Table.of(side) for side in shoppers(200, 0))
+    targets, queries = (Tally.of(side) for side in shoppers(200, 0))
     sample = evidence.sampled(KnownBags(targets, targets.popularity), queries, 0)
     found = evidence.learn(sample, distinct=False)
     least = sample.evidence(found) - 3.0

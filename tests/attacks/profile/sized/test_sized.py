@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from reidrisk import Bags, attacks, measure
 from reidrisk.attacks import ProfileBayes
-from reidrisk.attacks.profile.sized import KnownBags, Model, Table, evidence, softening
+from reidrisk.attacks.profile.sized import KnownBags, Model, Tally, evidence, softening
 from reidrisk.attacks.profile.sized.rows import STEPS, all_scores
 from reidrisk.base.errors import DataError
 
@@ -35,12 +35,12 @@ def calibration_error(said, right):
 def likelihoods(model, target, m):
     """Return what the model says of every sequence of m of three items, by the score and by its definition."""
     popularity = np.array([0.5, 0.3, 0.2])
-    known = Table.of(Bags([target]))
+    known = Tally.of(Bags([target]))
     found = []
     for events in itertools.product(range(3), repeat=m):
         counts = np.bincount(events, minlength=3)
         held_twice = (counts[np.array(target) > 0] > 1).any()
-        query = Table(Bags([counts]).counts)
+        query = Tally(Bags([counts]).counts)
         score = all_scores(model.facing(query.variety), known, query, popularity)[0, 0]
         if model.bursts:
             urn = model.spread * popularity
@@ -70,32 +70,32 @@ def test_of_distinct_items_none_held_comes_twice():
     own = 0.3 * popularity + 0.7 * (np.array(target) + 0.5 * popularity) / 2.5
     pairs = [(a, b) for a in range(3) for b in range(3) if a != b or not target[a]]
     norm = sum(own[a] * own[b] for a, b in pairs)
-    known = Table.of(Bags([target]))
+    known = Tally.of(Bags([target]))
     for a, b in pairs:
         if a == b:
             continue  # a bag of two of the third item is none of distinct items
-        query = Table.of(Bags([np.bincount([a, b], minlength=3)]))
+        query = Tally.of(Bags([np.bincount([a, b], minlength=3)]))
         score = all_scores(model, known, query, popularity)[0, 0]
         assert score == pytest.approx(math.log(own[a] * own[b] / norm / popularity[a] / popularity[b]), abs=1e-9)
     # All of a query is in its target, and any part of the target is as likely: 1 / (n (n - 1)).
     held = Model(1.0 - 1e-12, 1e-12, distinct=True, sizes=(m,))
-    known, query = Table.of(Bags([[1, 1, 1, 1, 0]])), Table.of(Bags([[1, 0, 1, 0, 0]]))
+    known, query = Tally.of(Bags([[1, 1, 1, 1, 0]])), Tally.of(Bags([[1, 0, 1, 0, 0]]))
     even = np.full(5, 0.2)
     assert all_scores(held, known, query, even)[0, 0] == pytest.approx(math.log(25 / 12), abs=1e-6)
 
 
 def test_a_record_of_fewer_items_is_not_that_of_somebody_of_whom_more_are_known():
     model, even = Model(0.999, 0.01, distinct=True, sizes=(2, 3)), np.full(6, 1 / 6)
-    known = Table.of(Bags([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0]]))
-    scores = all_scores(model, known, Table.of(Bags([[1, 1, 1, 0, 0, 0]])), even)[0]
+    known = Tally.of(Bags([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0]]))
+    scores = all_scores(model, known, Tally.of(Bags([[1, 1, 1, 0, 0, 0]])), even)[0]
     assert scores[0] < -3.0 < 3.0 < scores[1]
 
 
 @pytest.mark.parametrize(("share", "strength"), [(0.8, 4.0), (0.4, 4.0), (0.8, 30.0)])
 def test_share_and_strength_are_found_again(share, strength):
     targets, queries = people(1_200, 1, strength, share, events=(60, 40))
-    known = KnownBags(Table.of(targets), TASTES / TASTES.sum())
-    sample = evidence.sampled(known, Table.of(queries), seed=0)
+    known = KnownBags(Tally.of(targets), TASTES / TASTES.sum())
+    sample = evidence.sampled(known, Tally.of(queries), seed=0)
     found = evidence.learn(sample, distinct=False)
     # The two make up for each other, where records are about as long: what a record's 60 events are worth is found.
     assert found.share / (1.0 + found.strength / 60) == pytest.approx(share / (1.0 + strength / 60), abs=0.1)
@@ -180,8 +180,8 @@ def test_what_is_learnt_depends_on_no_order_where_only_some_targets_are_taken():
     order = np.random.default_rng(1).permutation(300)
     found = []
     for one, two in ((targets, queries), (targets.take(order), queries.take(order[::-1]))):
-        known = KnownBags(Table.of(one), Table.of(one).popularity)
-        sample = evidence.sampled(known, Table.of(two), 0, (20, 60))
+        known = KnownBags(Tally.of(one), Tally.of(one).popularity)
+        sample = evidence.sampled(known, Tally.of(two), 0, (20, 60))
         assert 60 < len(sample.targets) <= 140
         assert sample.weight.sum() == pytest.approx(300)
         found.append((sample.targets.counts.toarray(), evidence.learn(sample, distinct=False)))
@@ -219,7 +219,7 @@ def test_records_of_nothing_tell_nothing():
 
 def test_a_rehearsal_has_the_sizes_of_real_queries_and_knows_who_is_whom():
     targets, queries = people(300, 10)
-    one, two = Table.of(targets), Table.of(queries)
+    one, two = Tally.of(targets), Tally.of(queries)
     found = softening.cut_targets(one, two, 0)
     assert (found.queries.totals >= 12).mean() > 0.9
     for query, row in zip(found.queries.counts.toarray(), found.truth, strict=True):

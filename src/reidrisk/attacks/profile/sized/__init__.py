@@ -4,6 +4,6 @@ from reidrisk.attacks.profile.sized.habits import Habits
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags
 from reidrisk.attacks.profile.sized.softness import SoftDot
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 
-__all__ = ["STEPS", "Habits", "KnownBags", "Model", "SoftDot", "Table"]
+__all__ = ["STEPS", "Habits", "KnownBags", "Model", "SoftDot", "Tally"]

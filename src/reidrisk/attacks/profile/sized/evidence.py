@@ -11,7 +11,7 @@ import numpy as np
 
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
 from reidrisk.attacks.profile.sized.volume import CORRELATIONS, Volume, ranks
 from reidrisk.base import Floats, stream
@@ -37,8 +37,8 @@ class Sample:
     A random part of the targets alone would lack most queries' own: the few that score best are always in it.
     """
 
-    queries: Table
-    targets: Table
+    queries: Tally
+    targets: Tally
     popularity: Floats
     weight: Floats
 
@@ -54,7 +54,7 @@ class Sample:
         return float(np.mean(highest.ravel() + np.log(mean) + _anybody(model, self.queries, self.popularity)))
 
 
-def _anybody(model: Model, queries: Table, popularity: Floats) -> Floats:
+def _anybody(model: Model, queries: Tally, popularity: Floats) -> Floats:
     """Return how much likelier the form finds each query's events if anybody made them than if independent."""
     if not model.bursts:
         return np.zeros(len(queries))
@@ -75,7 +75,7 @@ def default(known: KnownBags) -> Model:
 
 def sampled(
     known: KnownBags,
-    queries: Table,
+    queries: Tally,
     seed: int,
     most: tuple[int, int] = (_QUERIES, _TARGETS),
     model: Model | None = None,
@@ -147,7 +147,7 @@ def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool) -> Model | 
     return found if items.evidence(found) > max(map(items.evidence, some)) - (0.0 if doubtful else _TIE) else None
 
 
-def learn_volume(sample: Sample, model: Model, known: Table, queries: Table) -> Model:
+def learn_volume(sample: Sample, model: Model, known: Tally, queries: Tally) -> Model:
     """Return the model with the correlation of totals of the highest evidence; without, where none has more."""
     if min(np.ptp(known.totals), np.ptp(queries.totals)) == 0.0:
         return model  # one size fits all

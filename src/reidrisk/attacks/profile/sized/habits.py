@@ -12,7 +12,7 @@ from reidrisk.attacks.profile.sized import evidence, softening
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import KnownBags
 from reidrisk.attacks.profile.sized.softness import Softness
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Habits:
         self,
         known: KnownBags,
         everyone: KnownBags,
-        queries: Table,
+        queries: Tally,
         seed: int,
         volume: bool | None,
         cutting: Cutting | None = None,

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.attacks.profile.sized.volume import Volume
 from reidrisk.base.arrays import Floats, Ints
@@ -70,7 +70,7 @@ class Model:
             found = np.unique(np.geomspace(found[0], found[-1], _LEVELS).round().astype(np.int64))
         return replace(self, sizes=tuple(found.tolist()))
 
-    def sizes_of(self, table: Table) -> Floats:
+    def sizes_of(self, table: Tally) -> Floats:
         """Return how much each record holds, as the form counts it: events where they are independent, else items."""
         return table.variety.astype(np.float64) if self.by_item else table.totals
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
 from reidrisk.attacks.profile.sized.model import AGAIN, BASES, Model, between, log_bursts
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import COARSE
 from reidrisk.attacks.profile.sized.volume import Terms
 from reidrisk.base.arrays import Bools, Floats, Ints
@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
     again: Bools
 
     @classmethod
-    def by(cls, queries: Table) -> "Wanted":
+    def by(cls, queries: Tally) -> "Wanted":
         """Return what these queries want."""
         again = np.zeros(queries.counts.shape[1], dtype=np.bool_)
         again[queries.counts.indices[queries.events > 1.0]] = True
@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
 class KnownBags:
     """Targets, with the popularity of items that was learnt from all of them."""
 
-    def __init__(self, table: Table, popularity: Floats) -> None:
+    def __init__(self, table: Tally, popularity: Floats) -> None:
         self.table, self.popularity = table, popularity
         self._laid_out: tuple[Model, SparseRows] | None = None
 
@@ -59,7 +59,7 @@ class KnownBags:
             self._laid_out = model, on_grid(rows, _TARGET_STEPS)
         return self._laid_out[1]
 
-    def asked(self, model: Model, queries: Table) -> SparseRows:
+    def asked(self, model: Model, queries: Tally) -> SparseRows:
         """Return the weights of queries on the grid."""
         return on_grid(query_rows(model, queries, self.popularity), QUERY_STEPS)
 
@@ -99,7 +99,7 @@ class _Entries:
             self.add(np.arange(self.shape[0]), self.shape[1] - back, values)
 
 
-def _entries(model: Model, table: Table) -> _Entries:
+def _entries(model: Model, table: Tally) -> _Entries:
     n, items = table.counts.shape
     more = len(model.sizes) if model.distinct else 0
     if model.bursts:
@@ -108,7 +108,7 @@ def _entries(model: Model, table: Table) -> _Entries:
     return _Entries(n, items + 1 + more + (0 if model.volume is None else len(Terms._fields)))
 
 
-def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted | None = None) -> Any:
+def target_rows(model: Model, table: Tally, popularity: Floats, wanted: Wanted | None = None) -> Any:
     """Return the weights of targets, of the ``wanted`` items only; default: all."""
     n, items = table.counts.shape
     totals = table.variety.astype(np.float64) if model.distinct else table.totals
@@ -158,7 +158,7 @@ def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted |
     return out.matrix()
 
 
-def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
+def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
     """Return the weights of queries."""
     n, items = table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
@@ -178,7 +178,7 @@ def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
     return out.matrix()
 
 
-def _add_sizes(out: _Entries, table: Table, sizes: Floats, first: int) -> None:
+def _add_sizes(out: _Entries, table: Tally, sizes: Floats, first: int) -> None:
     """Lay each size between two tabulated ones; below the first, nothing is at 1, where no item can come twice."""
     everyone, variety = np.arange(len(table)), table.variety.astype(np.float64)
     low = np.clip(np.searchsorted(sizes, variety, side="right") - 1, -1, max(len(sizes) - 2, -1))
@@ -188,7 +188,7 @@ def _add_sizes(out: _Entries, table: Table, sizes: Floats, first: int) -> None:
     out.add(everyone, first + low + 1, part)
 
 
-def _add_bursts(out: _Entries, model: Model, table: Table, popularity: Floats) -> None:
+def _add_bursts(out: _Entries, model: Model, table: Tally, popularity: Floats) -> None:
     """Add what events after the first are worth at every knot."""
     n, items = table.counts.shape
     again = np.flatnonzero(table.events > 1.0)
@@ -203,7 +203,7 @@ def _add_bursts(out: _Entries, model: Model, table: Table, popularity: Floats) -
         out.add(row, first + item * len(knots) + level, log_bursts(times, knot))
 
 
-def all_scores(model: Model, targets: Table, queries: Table, popularity: Floats) -> Floats:
+def all_scores(model: Model, targets: Tally, queries: Tally, popularity: Floats) -> Floats:
     """Return the (q, n) scores of a few records, not rounded."""
     known = target_rows(model, targets, popularity, Wanted.by(queries))
     return np.asarray((known @ query_rows(model, queries, popularity).T.tocsr()).toarray()).T

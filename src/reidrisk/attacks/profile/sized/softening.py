@@ -19,7 +19,7 @@ import numpy as np
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import all_scores
 from reidrisk.attacks.profile.sized.softness import Softness
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
@@ -40,10 +40,10 @@ _ALIKE = 1.3  # temperature above which they are, in other ways than the model k
 class Parts:
     """Rehearsed queries, the targets they were cut from, and the row of each one's own."""
 
-    targets: Table
-    queries: Table
+    targets: Tally
+    queries: Tally
     truth: Ints
-    whole: Table | None = None  # the targets before they were cut
+    whole: Tally | None = None  # the targets before they were cut
     seed: int = 0
 
     def scores(self, model: Model, most: int | None = None) -> Floats:
@@ -71,7 +71,7 @@ class Parts:
         return tuple(Taste.learnt(part, self.targets.popularity, self.seed) for part in others)
 
 
-def related(targets: Table, queries: Table, seed: int) -> Cutting | None:
+def related(targets: Tally, queries: Tally, seed: int) -> Cutting | None:
     """Find out how the two tables are related; ``None`` where there are too few records to cut."""
     from reidrisk.attacks.rehearsed.ways import find_way  # that package rates attacks, this one too
 
@@ -81,7 +81,7 @@ def related(targets: Table, queries: Table, seed: int) -> Cutting | None:
 
 
 def cut_targets(
-    targets: Table, queries: Table, seed: int, cutting: Cutting | None = None, apart: bool = False
+    targets: Tally, queries: Tally, seed: int, cutting: Cutting | None = None, apart: bool = False
 ) -> Parts | None:
     """Cut the targets so that the parts look like the real tables; ``None`` where there are too few to cut.
 
@@ -189,12 +189,12 @@ def _held(bags: Bags) -> Any:
     return ones
 
 
-def _bags(table: Table) -> Bags:
+def _bags(table: Tally) -> Bags:
     whole = table.counts.copy()
     whole.data = whole.data // table.unit
     return Bags(whole)
 
 
-def _table(bags: Bags) -> Table:
+def _table(bags: Bags) -> Tally:
     """Count in single events, whatever divides these few records."""
-    return Table(Table.of(bags).counts)
+    return Tally(Tally.of(bags).counts)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.base import Floats, Ints, stream
 
 PRECISIONS = 1.0, 2.0, 4.0, 8.0
@@ -41,10 +41,10 @@ class Taste:
         centred = vectors - popularity @ vectors
         self.spread, axes = np.linalg.eigh((centred * popularity[:, None]).T @ centred)
         self.vectors = centred @ axes
-        self._kept: tuple[Table, Placed] | None = None
+        self._kept: tuple[Tally, Placed] | None = None
 
     @classmethod
-    def learnt(cls, table: Table, popularity: Floats, seed: int, precision: float = PRECISIONS[1]) -> Taste | None:
+    def learnt(cls, table: Tally, popularity: Floats, seed: int, precision: float = PRECISIONS[1]) -> Taste | None:
         """Learn which items go together; ``None`` where none do."""
         vectors = item_vectors(table, seed)
         return None if vectors is None else cls(vectors, popularity, precision)
@@ -53,14 +53,14 @@ class Taste:
         """Return the same items with another precision."""
         return Taste(self.vectors, self.popularity, precision)
 
-    def placed(self, table: Table) -> Placed:
+    def placed(self, table: Tally) -> Placed:
         """Return the tastes of records; those of the last table are kept."""
         if self._kept is None or self._kept[0] is not table:
             each = _once(table) @ self.vectors / (table.variety[:, None] * self.spread + self.precision)
             self._kept = table, Placed(each, np.log(self._total(each)))
         return self._kept[1]
 
-    def tilt(self, table: Table) -> Floats:
+    def tilt(self, table: Tally) -> Floats:
         """Return v x_i for each entry of the table."""
         each, row, item = self.placed(table).taste, table.rows, table.counts.indices
         out = np.empty(len(row))
@@ -69,7 +69,7 @@ class Taste:
             out[part] = np.einsum("nk,nk->n", each[row[part]], self.vectors[item[part]])
         return out
 
-    def asked(self, table: Table, times: Floats) -> Floats:
+    def asked(self, table: Tally, times: Floats) -> Floats:
         """Return the sum of item vectors of each record, an entry counted ``times``."""
         return np.asarray(_with(table, times) @ self.vectors)
 
@@ -88,11 +88,11 @@ class Taste:
         return np.asarray(total)
 
 
-def item_vectors(table: Table, seed: int) -> Floats | None:
+def item_vectors(table: Tally, seed: int) -> Floats | None:
     """Return (items, axes) vectors of length 1, or 0 for an item that goes with none; ``None`` if no two go together.
 
     >>> from reidrisk import Bags
-    >>> vectors = item_vectors(Table.of(Bags([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])), seed=0)
+    >>> vectors = item_vectors(Tally.of(Bags([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])), seed=0)
     >>> (vectors @ vectors.T).round(6).tolist()[0]
     [1.0, 1.0, 0.0, 0.0]
     """
@@ -121,7 +121,7 @@ def item_vectors(table: Table, seed: int) -> Floats | None:
     return np.asarray(vectors / np.maximum(np.sqrt((vectors**2).sum(axis=1, keepdims=True)), 1e-9))
 
 
-def _telling(table: Table, seed: int) -> Ints:
+def _telling(table: Tally, seed: int) -> Ints:
     """Return the records that say which items go together: in the order of a lot, until there are enough pairs."""
     rows = table.in_order(table.holders)
     rows = rows[(table.variety[rows] > 1) & (table.variety[rows] <= _ITEMS)]
@@ -137,11 +137,11 @@ def _popular(popularity: Floats, most: int) -> Any:
     return popular if popular.sum() <= 2 * most else popularity > limit
 
 
-def _once(table: Table) -> Any:
+def _once(table: Tally) -> Any:
     return _with(table, np.ones(table.counts.nnz))
 
 
-def _with(table: Table, values: Floats) -> Any:
+def _with(table: Tally, values: Floats) -> Any:
     from scipy import sparse
 
     return sparse.csr_array((values, table.counts.indices, table.counts.indptr), shape=table.counts.shape)

@@ -16,7 +16,7 @@ _MIXED = 0x9E3779B97F4A7C15  # odd, without a pattern in its bits
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Tally:
     """Counts of bags: ``counts`` holds whole numbers, ``unit`` of them are one event.
 
     Where every count is even, two are one event: that doubles what was written down, not what was seen.
@@ -26,7 +26,7 @@ class Table:
     unit: int = 1
 
     @classmethod
-    def of(cls, bags: Bags) -> Table:
+    def of(cls, bags: Bags) -> Tally:
         """Count, in the unit of these records."""
         held = bags.counts.copy()
         held.sort_indices()
@@ -35,15 +35,15 @@ class Table:
     def __len__(self) -> int:
         return int(self.counts.shape[0])
 
-    def take(self, rows: Ints) -> Table:
+    def take(self, rows: Ints) -> Tally:
         """Return the chosen records, in that order and in the same unit."""
-        return Table(self.counts[rows], self.unit)
+        return Tally(self.counts[rows], self.unit)
 
-    def once(self) -> Table:
+    def once(self) -> Tally:
         """Return the same with each item once."""
         held = self.counts.copy()
         held.data = np.ones_like(held.data)
-        return Table(held)
+        return Tally(held)
 
     @property
     def events(self) -> Floats:

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from reidrisk.attacks.profile.counts import MOST, Ladder
-from reidrisk.attacks.profile.kernel import Tables
+from reidrisk.attacks.profile.kernel import Likelihoods
 from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
 from reidrisk.base.arrays import Floats, Ints, Ints32
 from reidrisk.search.weights import to_grid
@@ -49,7 +49,7 @@ def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: flo
     return np.asarray(sum(np.where(times > 0, times * log(chance), 0.0) for times, chance in terms))
 
 
-def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables:
+def build_likelihoods(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Likelihoods:
     """Average the likelihoods over the prior, and round them once; without gaps there is one rung, the highest."""
     rungs = np.arange(ladder.n_rungs if gaps else 1)
     of_pairs = np.arange(2 * len(rungs) - 1)
@@ -65,7 +65,7 @@ def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables
     joined, single = (np.ascontiguousarray(np.stack(parts, axis=1)) for parts in (joint, alone))
     nothing, none = (np.tensordot(size, part[:, :, 0].astype(np.int64), 1) + share for part in (joined, single))
     per_pair = ladder.every if prior.grid.same_epoch else 0
-    return Tables(joined, nothing, single, none, depth, prior.group, per_pair)
+    return Likelihoods(joined, nothing, single, none, depth, prior.group, per_pair)
 
 
 def deepest(groups: int, n_rungs: int, kinds: int, same_epoch: bool) -> int:
