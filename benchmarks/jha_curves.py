@@ -28,7 +28,7 @@ def people(path: Path | None, n: int):
 
 def two_sites(rates, epochs: int):
     api = topics.TopicsAPI(rates.n_topics, TOP_K, NOISE)
-    sets = api.profiles(rates, epochs, seed=0)
+    sets = api.top_sets(rates, epochs, seed=0)
     return tuple(api.expose(sets, seed=0, site=site) for site in "ab")
 
 

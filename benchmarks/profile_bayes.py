@@ -36,7 +36,7 @@ def two_sites(rates: populations.Rates, seed: int, epochs: int = 30) -> tuple[Tr
 
 
 def sites(rates: populations.Rates, seed: int, names: str, epochs: int = 30) -> list[Traces]:
-    sets = API.profiles(rates, epochs=epochs, seed=seed)
+    sets = API.top_sets(rates, epochs=epochs, seed=seed)
     return [API.expose(sets, seed=seed, site=site) for site in names]
 
 

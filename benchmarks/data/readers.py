@@ -130,7 +130,7 @@ def jha_crossover(paths: Sequence[Path], users: int, seed: int) -> Sites:
 
 def _sites(rates: populations.Rates, seed: int) -> Sites:
     api = topics.TopicsAPI(rates.n_topics)
-    sets = api.profiles(rates, epochs=JHA_WEEKS, seed=seed)
+    sets = api.top_sets(rates, epochs=JHA_WEEKS, seed=seed)
     one, two = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
     return Sites(one, two, TopKNoise(api.top_k, api.noise, rates.n_topics))
 

@@ -10,7 +10,7 @@ from reidrisk.attacks.profile.calibration import _posterior
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.kernel import Likelihoods
 from reidrisk.attacks.profile.likelihoods import cell
-from reidrisk.attacks.sets.profiles import Profiles
+from reidrisk.attacks.sets.reconstruction import Reconstruction
 from reidrisk.records import Traces
 from reidrisk.search.weights import GRID
 
@@ -57,11 +57,11 @@ def _summed(sums: Ints) -> Ints:
     return np.asarray(top + np.rint(np.log(total) * GRID).astype(np.int64))
 
 
-def build_profiles_numpy(traces: Traces, threshold: int) -> Profiles:
-    """Return the same as ``build_profiles``."""
+def reconstruct_numpy(traces: Traces, threshold: int) -> Reconstruction:
+    """Return the same as ``reconstruct``."""
     counts = (traces.tokens[:, :, None] == np.arange(64 * -(-traces.n_tokens // 64))).sum(axis=1)
     bits = [np.packbits(counts >= f, axis=1, bitorder="little") for f in (1, threshold)]
-    return Profiles(*(np.ascontiguousarray(packed).view("<u8").astype(np.uint64) for packed in bits))
+    return Reconstruction(*(np.ascontiguousarray(packed).view("<u8").astype(np.uint64) for packed in bits))
 
 
 def agreement_numpy(targets, cells, values, weights, alpha):

@@ -190,7 +190,7 @@ def test_any_attack_can_be_narrowed():
 
 def test_a_second_observer_on_the_attackers_side_helps():
     api = topics.TopicsAPI(349)
-    sets = api.profiles(personas.distinct(400, seed=3), epochs=6, seed=0)
+    sets = api.top_sets(personas.distinct(400, seed=3), epochs=6, seed=0)
     a, b, c, d = (api.expose(sets, seed=0, site=site) for site in "abcd")
     weighted = attacks.WeightedHamming(5, 0.05)
     alone, more, most = (measure.random_user(weighted, *sides) for sides in ((a, b), ([a, c], b), ([a, c], [b, d])))

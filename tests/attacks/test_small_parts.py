@@ -13,7 +13,7 @@ from reidrisk.attacks.profile.likelihoods import deepest
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, top_set_grid
 from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.scoreboard import agreement, known_cells
-from reidrisk.attacks.sets.profiles import alike
+from reidrisk.attacks.sets.reconstruction import alike
 from reidrisk.search import GRID
 
 

@@ -143,7 +143,7 @@ def test_a_model_that_an_attack_exceeds_is_called_out():
     rng = np.random.default_rng(0)
     rates = rng.gamma(0.1, 20.0, size=(300, 60)) * (rng.random((300, 60)) < 0.3)
     api = topics.TopicsAPI(n_topics=60)
-    sets = api.profiles(populations.real(rates), epochs=12, seed=0)
+    sets = api.top_sets(populations.real(rates), epochs=12, seed=0)
     a, b = (api.expose(sets, seed=0, site=site) for site in ("a", "b"))
     spec = AuditSpec(inputs=TABLES, system="topics", seed=1, epochs=(12,), attacks=("profile-bayes",))
     result = audit_traces(a, b, spec)

@@ -29,7 +29,7 @@ def test_a_known_victim_stands_alone():
 def test_a_victim_known_by_interests_is_found():
     sets = personas.distinct(200, seed=4).toarray() > 0
     api = topics.TopicsAPI(349)
-    audience = api.expose(api.profiles(personas.distinct(200, seed=4), epochs=40, seed=0), seed=0)
+    audience = api.expose(api.top_sets(personas.distinct(200, seed=4), epochs=40, seed=0), seed=0)
     victims = measure.known_interests([np.flatnonzero(row).tolist() for row in sets], 349)
     risk = measure.known_victim(attacks.LooseSets(3), audience, victims)
     assert risk.rate > 0.9

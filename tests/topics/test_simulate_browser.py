@@ -37,7 +37,7 @@ def by_specification(top_k: int, noise: float) -> np.ndarray:
 
 def by_simulation(top_k: int, noise: float, rates: np.ndarray = RATES) -> np.ndarray:
     api = TopicsAPI(len(TAXONOMY), top_k=top_k, noise=noise)
-    sets = api.profiles(populations.real(np.tile(rates, (4 * N, 1))), epochs=1, seed=2)
+    sets = api.top_sets(populations.real(np.tile(rates, (4 * N, 1))), epochs=1, seed=2)
     return np.column_stack([api.expose(sets, seed=3, site=site).tokens[:, 0].astype(np.int64) for site in SITES])
 
 

@@ -1,5 +1,6 @@
 """The Topics API as the papers model it, fast: one topic per epoch and observer, noise, independent sites."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ class TopicsAPI:
         """Probability that a given topic outside the top set is shown."""
         return token_probabilities(self.n_topics, self.top_k, self.noise)[1]
 
-    def profiles(self, rates: Rates, epochs: int = 30, seed: int = 0, threads: int | None = None) -> TopSets:
+    def top_sets(self, rates: Rates, epochs: int = 30, seed: int = 0, threads: int | None = None) -> TopSets:
         """Simulate browsing: the top sets of users with these visit rates (jha, Section 5.1 and Section 2, Step 2).
 
         In every epoch user u visits topic t Poisson(lambda[u, t]) times, independently; the ``top_k`` most visited
@@ -53,13 +54,13 @@ class TopicsAPI:
 
         >>> from reidrisk import populations
         >>> rates = populations.real([[9.0, 9.0, 0, 0, 0, 0, 0, 0, 0]] * 3)
-        >>> TopicsAPI(n_topics=9, top_k=2).profiles(rates, epochs=4)
+        >>> TopicsAPI(n_topics=9, top_k=2).top_sets(rates, epochs=4)
         TopSets(3 users x 4 epochs x 2 tokens of 9)
         """
         from reidrisk.topics.visits import visit_blocks  # the compiler is loaded by those who simulate
 
         if not isinstance(rates, Rates):
-            raise DataError(f"profiles needs Rates, not {type(rates).__name__}; give populations.real(matrix)")
+            raise DataError(f"top_sets needs Rates, not {type(rates).__name__}; give populations.real(matrix)")
         if rates.n_topics != self.n_topics:
             raise DataError(f"the rates have {rates.n_topics} topics, but the API has {self.n_topics}")
         epochs, seed = whole("epochs", epochs), checked_seed(seed)
@@ -74,6 +75,11 @@ class TopicsAPI:
 
         each(fill, blocks(len(rates), BLOCK), threads)
         return TopSets(frozen(sets), self.n_topics, made_with_seed=True)
+
+    def profiles(self, rates: Rates, epochs: int = 30, seed: int = 0, threads: int | None = None) -> TopSets:
+        """Old name of :meth:`top_sets`; it works for one version."""
+        warnings.warn("TopicsAPI.profiles is now TopicsAPI.top_sets", DeprecationWarning, stacklevel=2)
+        return self.top_sets(rates, epochs, seed, threads)
 
     def expose(self, top_sets: TopSets, seed: int, site: str = "a", first: int = 0) -> Traces:
         """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.

@@ -56,7 +56,7 @@ class Change:
             elif sets is None and self.profile == "drawn":
                 sets = drawn_sets(rates, epochs, top_k, seed)
             elif sets is None:
-                sets = api.profiles(rates, epochs=epochs, seed=seed)
+                sets = api.top_sets(rates, epochs=epochs, seed=seed)
             if self.every == 1.0:
                 seen.append(api.expose(sets, seed=seed, site=site))
                 continue

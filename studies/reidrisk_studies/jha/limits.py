@@ -136,7 +136,7 @@ def _groups(people: People, model: str, users: int, seed: int, count: int) -> Ru
 def _drift(people: People, model: str, users: int, seed: int, half_life: float) -> Runs:
     rates = drifting(people.rates(model, users, seed), 1.0 - 0.5 ** (1.0 / half_life), seed)
     api = topics.TopicsAPI(people.n_topics, TOP_K, NOISE)
-    sets = api.profiles(rates, epochs=EPOCHS, seed=seed)
+    sets = api.top_sets(rates, epochs=EPOCHS, seed=seed)
     return _run(*(api.expose(sets, seed=seed, site=site) for site in SITES))
 
 

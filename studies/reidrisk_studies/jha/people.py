@@ -98,7 +98,7 @@ class People:
     def top_sets(self, model: str, users: int, epochs: int, seed: int, top_k: int = TOP_K) -> TopSets:
         """Simulate the browsing of one population."""
         api = topics.TopicsAPI(self.n_topics, top_k=top_k)
-        return api.profiles(self.personas(model, users, seed, top_k), epochs=epochs, seed=seed)
+        return api.top_sets(self.personas(model, users, seed, top_k), epochs=epochs, seed=seed)
 
     def sites(
         self, model: str, users: int, epochs: int, seed: int, top_k: int = TOP_K, noise: float = NOISE

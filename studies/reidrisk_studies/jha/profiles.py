@@ -118,13 +118,13 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
     >>> found.rate, found.unique, found.empty
     (0.5, 0.5, 0.25)
     """
-    from reidrisk.attacks.sets.profiles import build_profiles, sizes  # the compiler is loaded by those who measure
+    from reidrisk.attacks.sets.reconstruction import reconstruct, sizes  # the compiler is loaded by those who measure
 
     records = as_traces(traces, "profile_anonymity")
     n = len(records)
     k = whole_up_to("k", k, n, limit=f"the {n:,} users")
     level = between_0_and_1("level", level)
-    kept = build_profiles(records, threshold).kept
+    kept = reconstruct(records, threshold).kept
     _, place, counts = np.unique(kept, axis=0, return_inverse=True, return_counts=True)
     crowd = counts[place.reshape(-1)]
     rate = float((crowd >= k).mean())

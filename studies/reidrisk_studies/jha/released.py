@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks
-from reidrisk.attacks.sets.profiles import build_profiles
+from reidrisk.attacks.sets.reconstruction import reconstruct
 from reidrisk.records import Traces
 from reidrisk_studies.repeated import Outcome
 
@@ -27,7 +27,7 @@ def unique_profiles(traces: Traces, threshold: int = 2) -> npt.NDArray[np.bool_]
     >>> unique_profiles(Traces([[1, 1, 2], [1, 3, 1], [2, 2, 1]], n_tokens=4)).tolist()
     [False, False, True]
     """
-    kept = build_profiles(traces, threshold).kept
+    kept = reconstruct(traces, threshold).kept
     _, number, count = np.unique(kept, axis=0, return_inverse=True, return_counts=True)
     return np.asarray(count[number.reshape(-1)] == 1)
 

@@ -28,7 +28,7 @@ def test_sets_are_those_of_the_simulation():
     api = topics.TopicsAPI(7, top_k=k)
     for kind, row in enumerate(RATES):
         held = np.zeros((n, 7))
-        np.put_along_axis(held, api.profiles(populations.real([row] * n), epochs=1, seed=2).tokens[:, 0], 1.0, axis=1)
+        np.put_along_axis(held, api.top_sets(populations.real([row] * n), epochs=1, seed=2).tokens[:, 0], 1.0, axis=1)
         assert RateSets(RATES, k).pairs(kind) == pytest.approx(held.T @ held / n, abs=0.012)
 
 

@@ -59,7 +59,7 @@ def test_visits_have_the_stated_mean_and_streams_of_their_own():
 
 def test_gaps_cost_the_attacker():
     api = topics.TopicsAPI(349)
-    sets = api.profiles(personas.distinct(300, seed=1), epochs=20, seed=0)
+    sets = api.top_sets(personas.distinct(300, seed=1), epochs=20, seed=0)
     a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
     for attack in (attacks.WeightedHamming(5, 0.05), attacks.LooseSets()):
         rates = []
@@ -75,10 +75,10 @@ def test_no_drift_is_the_constant_population_bit_for_bit():
     api = topics.TopicsAPI(40, top_k=3)
     rates = personas.distinct(BLOCK + 50, n_topics=40, top_k=3, seed=2)
     still = drifting(rates, share=0.0, seed=5)
-    assert np.array_equal(api.profiles(rates, 4, seed=1).tokens, api.profiles(still, 4, seed=1).tokens)
-    moving = api.profiles(drifting(rates, share=0.2, seed=5), 4, seed=1).tokens
-    assert np.array_equal(moving[:, 0], api.profiles(rates, 1, seed=1).tokens[:, 0]), "the first epoch is the start"
-    assert not np.array_equal(moving[:, 3], api.profiles(rates, 4, seed=1).tokens[:, 3])
+    assert np.array_equal(api.top_sets(rates, 4, seed=1).tokens, api.top_sets(still, 4, seed=1).tokens)
+    moving = api.top_sets(drifting(rates, share=0.2, seed=5), 4, seed=1).tokens
+    assert np.array_equal(moving[:, 0], api.top_sets(rates, 1, seed=1).tokens[:, 0]), "the first epoch is the start"
+    assert not np.array_equal(moving[:, 3], api.top_sets(rates, 4, seed=1).tokens[:, 3])
 
 
 def test_drift_keeps_the_margins_and_loses_persistence_at_the_stated_rate():
@@ -101,7 +101,7 @@ def test_drift_of_more_users_and_epochs_starts_the_same_on_any_threads():
     matrix = np.random.default_rng(1).gamma(0.3, 2.0, (50, 30))
     few = drifting(personas.crossover(matrix, 500, seed=1), 0.1, seed=2)
     many = drifting(personas.crossover(matrix, BLOCK + 20, seed=1), 0.1, seed=2)
-    small, large = api.profiles(few, 4, seed=3, threads=1), api.profiles(many, 6, seed=3, threads=2)
+    small, large = api.top_sets(few, 4, seed=3, threads=1), api.top_sets(many, 6, seed=3, threads=2)
     assert np.array_equal(small.tokens, large.tokens[:500, :4])
 
 
@@ -110,7 +110,7 @@ def test_drift_costs_an_attacker_who_pools_weeks():
     rates = personas.distinct(300, seed=1)
     measured = []
     for share in (0.0, 0.3):
-        sets = api.profiles(drifting(rates, share, seed=0), epochs=20, seed=0)
+        sets = api.top_sets(drifting(rates, share, seed=0), epochs=20, seed=0)
         a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
         measured.append(measure.random_user(attacks.LooseSets(), a, b))
     assert measure.difference(measured[0], measured[1]).low > 0.2

@@ -31,7 +31,7 @@ def test_p_above_at_the_papers_parameters_is_not_what_it_prints():
 def test_p_above_is_what_the_simulator_does():
     # Everybody holds topics 0 and 1; any other topic kept is noise. Noise and few topics make it frequent.
     api = topics.TopicsAPI(12, top_k=2, noise=0.5)
-    sets = api.profiles(personas.identical(4000, n_topics=12, top_k=2), epochs=15, seed=0)
+    sets = api.top_sets(personas.identical(4000, n_topics=12, top_k=2), epochs=15, seed=0)
     tokens = api.expose(sets, seed=0).tokens
     kept = np.stack([(tokens == t).sum(axis=1) >= 2 for t in range(2, 12)])
     p = p_above(2, 15, noise=0.5, n_tokens=12)
@@ -65,7 +65,7 @@ def test_the_interval_of_anonymity_covers(k, kinds):
 def test_everyone_alike_and_nobody_alike():
     api = topics.TopicsAPI(349)
     alike, apart = (
-        profile_anonymity(api.expose(api.profiles(rates, 40, seed=0), seed=0), threshold=4, k=10)
+        profile_anonymity(api.expose(api.top_sets(rates, 40, seed=0), seed=0), threshold=4, k=10)
         for rates in (personas.identical(300), personas.distinct(300, seed=1))
     )
     assert alike.rate > 0.95

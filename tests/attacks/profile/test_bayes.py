@@ -47,7 +47,7 @@ RATES = interests(400)
 
 def population(n, epochs, seed=0):
     """Return what two sites see of such people."""
-    sets = API.profiles(populations.real(interests(n, seed)), epochs=epochs, seed=seed)
+    sets = API.top_sets(populations.real(interests(n, seed)), epochs=epochs, seed=seed)
     return tuple(API.expose(sets, seed=seed, site=site) for site in "ab")
 
 
@@ -376,7 +376,7 @@ def test_bags_of_lasting_tastes_are_linked():
 
 
 def test_colluding_observers_link_more():
-    sets = API.profiles(populations.real(RATES), epochs=6, seed=1)
+    sets = API.top_sets(populations.real(RATES), epochs=6, seed=1)
     a, b, c = (API.expose(sets, seed=1, site=site) for site in "abc")
     alone = measure.random_user(ProfileBayes(4, 0.05), a, b)
     together = measure.random_user(ProfileBayes(4, 0.05), attacks.pool([a, c]), b)
@@ -456,7 +456,7 @@ def test_the_real_users_of_the_paper(study_file, model, least, sure, matched):
         "real": lambda: populations.real(matrix),
     }[model]()
     api = topics.TopicsAPI(349)
-    sets = api.profiles(rates, epochs=30, seed=0)
+    sets = api.top_sets(rates, epochs=30, seed=0)
     a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
     risk = measure.random_user(ProfileBayes(5, 0.05), a, b)
     assert risk.rate > least

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from attack_twins import build_profiles_numpy, set_pairs
+from attack_twins import reconstruct_numpy, set_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, measure, topics
 from reidrisk.attacks import LooseSets, StrictSets
-from reidrisk.attacks.sets.profiles import build_profiles, sizes
+from reidrisk.attacks.sets.reconstruction import reconstruct, sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk_studies.jha import personas
 
@@ -58,7 +58,7 @@ def test_every_attack_is_what_the_paper_says(case):
 @settings(deadline=None)
 def test_profiles_and_sizes_have_a_numpy_twin(case):
     traces, _, f = case
-    fast, slow = build_profiles(traces, f), build_profiles_numpy(traces, f)
+    fast, slow = reconstruct(traces, f), reconstruct_numpy(traces, f)
     assert np.array_equal(fast.seen, slow.seen)
     assert np.array_equal(fast.kept, slow.kept)
     assert sizes(fast.kept).tolist() == [len(kept) for _, kept in plain(traces, f)]
@@ -77,7 +77,7 @@ def test_measured_rates_count_right_and_wrong_links_together(case, make):
 
 
 def test_profiles_of_four_users_by_hand():
-    p = build_profiles(TARGETS, 2)
+    p = reconstruct(TARGETS, 2)
     assert p.kept[:, 0].tolist() == [2 + 4, 2 + 8, 16, 0]
     assert p.seen[:, 0].tolist() == [2 + 4 + 32, 2 + 8 + 64, 16 + 8, 128 + 256 + 1 + 4]
 
@@ -139,7 +139,7 @@ def test_a_sample_scores_what_the_whole_would(case, sample, seed):
 def test_best_and_worst_case_of_appendix_a():
     api = topics.TopicsAPI(349)
     for rates, low, high in [(personas.distinct(300, seed=1), 0.95, 1.0), (personas.identical(300), 0.0, 0.02)]:
-        sets = api.profiles(rates, epochs=40, seed=0)
+        sets = api.top_sets(rates, epochs=40, seed=0)
         a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
         risk = measure.random_user(LooseSets(), a, b)
         assert low <= risk.rate <= high

@@ -70,7 +70,7 @@ def test_one_more_history_moves_the_counts_no_further_than_the_noise_was_made_fo
 def test_what_was_made_with_a_seed_is_not_released():
     api = TopicsAPI(n_topics=T, top_k=5)
     rates = populations.real(np.random.default_rng(1).random((500, T)) * 3)
-    for sets in (sets_of(people(400), seed=0), sets_of(people(400, 3), seed=0), api.profiles(rates, epochs=2, seed=3)):
+    for sets in (sets_of(people(400), seed=0), sets_of(people(400, 3), seed=0), api.top_sets(rates, epochs=2, seed=3)):
         assert sets.is_padded
         assert sets.made_with_seed
         with pytest.raises(ReidRiskError, match="made with a seed"):

@@ -12,7 +12,7 @@ import numpy as np
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.attacks.sets.profiles import Audience, Fit, Words, alike, build_profiles
+from reidrisk.attacks.sets.reconstruction import Audience, Fit, Words, alike, reconstruct
 from reidrisk.base.arrays import Array, Ints
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
@@ -75,14 +75,14 @@ class SetAttack(ScoredAttack[Observed]):
         return asked
 
     def _learn(self, targets: Traces) -> None:
-        self._known = Audience(targets.tokens, targets.n_tokens, build_profiles(targets, self.threshold))
+        self._known = Audience(targets.tokens, targets.n_tokens, reconstruct(targets, self.threshold))
         self._around: Words | None = None
 
     def _look_around(self, queries: Traces) -> None:
-        self._around = build_profiles(queries, self.threshold).kept
+        self._around = reconstruct(queries, self.threshold).kept
 
     def _posed(self, queries: Observed) -> Posed:
-        return Posed(Fit(self._strict), self._known, build_profiles(self._checked(queries), self.threshold))
+        return Posed(Fit(self._strict), self._known, reconstruct(self._checked(queries), self.threshold))
 
     def _answers(self, queries: Traces, engine: Engine) -> Links:
         """Link the queries, which may be part of those looked at."""
@@ -90,7 +90,7 @@ class SetAttack(ScoredAttack[Observed]):
         found = engine.best(*posed)
         answered = found.n_ties == 1
         if self.require_unique:
-            around, kept = asked.kept if self._around is None else self._around, known.profiles.kept
+            around, kept = asked.kept if self._around is None else self._around, known.sets.kept
             answered &= (alike(around, asked.kept)[0] <= 1) & (alike(kept, kept)[0][found.target] == 1)
         target = np.where(answered, found.target, -1)
         score = scorer.pairs(known, asked, np.maximum(target, 0))

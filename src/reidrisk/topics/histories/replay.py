@@ -104,7 +104,7 @@ def replay(
     """Replay browsing histories through the API: the top sets that browsers would have held (jha, Section 2).
 
     Every visit adds one to each topic of its host. In each epoch the ``top_k`` most visited topics are the set, equals
-    in random order, padded as in :meth:`TopicsAPI.profiles`. Then :meth:`TopicsAPI.expose` or
+    in random order, padded as in :meth:`TopicsAPI.top_sets`. Then :meth:`TopicsAPI.expose` or
     :meth:`TopicsAPI.observe` draws what an observer sees. Visits to unknown hosts have no topic, and are counted.
 
     Epochs are those of :meth:`Epochs.spanning`. Carey, Section 6, has 7 days and steps of 3: epochs that overlap, and

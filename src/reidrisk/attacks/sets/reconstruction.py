@@ -18,7 +18,7 @@ _QUERIES = 512  # queries handed to a thread at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Profiles:
+class Reconstruction:
     """The two reconstructed profiles of each user, (n, words); token o is bit ``o % 64`` of word ``o // 64``."""
 
     seen: Words  # G, the global profile: every token seen at least once (jha, Section 3.1)
@@ -27,15 +27,15 @@ class Profiles:
     def __len__(self) -> int:
         return len(self.seen)
 
-    def __getitem__(self, rows: Any) -> Profiles:
-        return Profiles(self.seen[rows], self.kept[rows])
+    def __getitem__(self, rows: Any) -> Reconstruction:
+        return Reconstruction(self.seen[rows], self.kept[rows])
 
 
-def build_profiles(traces: Traces, threshold: int) -> Profiles:
+def reconstruct(traces: Traces, threshold: int) -> Reconstruction:
     """Reconstruct G and R^f of every user, f = ``threshold``; a missing token is in no set."""
     threshold = whole("threshold", threshold, unit="epochs")
     shape = (len(traces), -(-traces.n_tokens // 64))
-    found = Profiles(seen=np.zeros(shape, dtype=np.uint64), kept=np.zeros(shape, dtype=np.uint64))
+    found = Reconstruction(seen=np.zeros(shape, dtype=np.uint64), kept=np.zeros(shape, dtype=np.uint64))
     _build(np.ascontiguousarray(traces.tokens), traces.n_tokens, threshold, found.seen, found.kept)
     return found
 
@@ -98,19 +98,19 @@ class Audience:
 
     tokens: Array
     n_tokens: int
-    profiles: Profiles
+    sets: Reconstruction
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def take(self, rows: Ints) -> Audience:
         """Return the chosen targets, in that order."""
-        return Audience(self.tokens[rows], self.n_tokens, self.profiles[rows])
+        return Audience(self.tokens[rows], self.n_tokens, self.sets[rows])
 
     @cached_property
     def usable(self) -> Bools:
         """Whether a target can match at all: an empty R matches nobody."""
-        return np.asarray(sizes(self.profiles.kept) > 0)
+        return np.asarray(sizes(self.sets.kept) > 0)
 
     @cached_property
     def by_token(self) -> tuple[Ints, Ints]:
@@ -131,24 +131,24 @@ class Fit(ByBlocks):
 
     strict: bool
 
-    def best(self, targets: Audience, queries: Profiles, progress: Progress | None = None) -> Best:
+    def best(self, targets: Audience, queries: Reconstruction, progress: Progress | None = None) -> Best:
         """Count the targets that fit each query, and find the lowest; -1 where none does."""
         if self.strict:
-            count, first = alike(targets.profiles.kept, queries.kept)
+            count, first = alike(targets.sets.kept, queries.kept)
             count = np.where(sizes(queries.kept) > 0, count, 0)
         else:
             count, first = self._loose(targets, queries)
         return Best((count > 0).astype(np.int64), count, np.where(count > 0, first, -1))
 
-    def scores(self, targets: Audience, queries: Profiles, reach: Ints | None = None) -> Ints:
+    def scores(self, targets: Audience, queries: Reconstruction, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores: 0 where two records do not fit."""
-        return self._scores(targets.profiles, queries[:, None])
+        return self._scores(targets.sets, queries[:, None])
 
-    def pairs(self, targets: Audience, queries: Profiles, rows: Ints) -> Ints:
+    def pairs(self, targets: Audience, queries: Reconstruction, rows: Ints) -> Ints:
         """Return the score of each query with the target row given for it."""
-        return self._scores(targets.profiles[rows], queries)
+        return self._scores(targets.sets[rows], queries)
 
-    def _scores(self, known: Profiles, asked: Profiles) -> Ints:
+    def _scores(self, known: Reconstruction, asked: Reconstruction) -> Ints:
         """Score records that stand side by side, or every one with every other."""
         if self.strict:
             fits = (known.kept == asked.kept).all(axis=-1)
@@ -157,8 +157,8 @@ class Fit(ByBlocks):
         fits &= known.kept.any(axis=-1) & asked.kept.any(axis=-1)
         return np.where(fits, 1 + np.bitwise_count(known.kept & asked.kept).sum(axis=-1, dtype=np.int64), 0)
 
-    def _loose(self, targets: Audience, queries: Profiles) -> tuple[Ints, Ints]:
-        known, usable, by_token = targets.profiles, targets.usable, targets.by_token
+    def _loose(self, targets: Audience, queries: Reconstruction) -> tuple[Ints, Ints]:
+        known, usable, by_token = targets.sets, targets.usable, targets.by_token
         count, first = (np.empty(len(queries), dtype=np.int64) for _ in range(2))
 
         def work(part: slice) -> None:

@@ -19,9 +19,9 @@ from reidrisk_studies.jha import personas
 N = 40_000
 
 
-def profiles(row, top_k, epochs=1, seed=0, n=N):
+def simulated(row, top_k, epochs=1, seed=0, n=N):
     rates = populations.real(np.tile(np.asarray(row, dtype=float), (n, 1)))
-    return TopicsAPI(len(row), top_k=top_k).profiles(rates, epochs=epochs, seed=seed).tokens
+    return TopicsAPI(len(row), top_k=top_k).top_sets(rates, epochs=epochs, seed=seed).tokens
 
 
 def directly(row, top_k, rng):
@@ -43,7 +43,7 @@ def share(tokens, n_topics):
 def test_frequencies_agree_with_a_direct_simulation(row):
     rng = np.random.default_rng(1)
     slow = np.array([directly(row, 3, rng) for _ in range(20_000)])
-    fast = profiles(row, 3)[:, 0]
+    fast = simulated(row, 3)[:, 0]
     assert share(fast, 7) == pytest.approx(share(slow, 7), abs=0.015)
 
     def pairs(tokens):
@@ -56,7 +56,7 @@ def test_frequencies_agree_with_a_direct_simulation(row):
 
 @pytest.mark.parametrize("rate", [0.1, 1.0, 7.0])
 def test_one_visited_topic_in_closed_form(rate):
-    tokens = profiles([0, 0, rate, 0, 0, 0], top_k=2)[:, 0]
+    tokens = simulated([0, 0, rate, 0, 0, 0], top_k=2)[:, 0]
     visited = 1 - math.exp(-rate)
     # Not visited, it may still be drawn as padding: two of six topics.
     assert share(tokens, 6)[2] == pytest.approx(visited + (1 - visited) * 2 / 6, abs=0.01)
@@ -66,7 +66,7 @@ def test_one_visited_topic_in_closed_form(rate):
 
 @pytest.mark.parametrize("rate", [0.4, 12.0, 50.0])
 def test_equal_rates_are_equally_likely_in_every_place(rate):
-    tokens = profiles([rate] * 6, top_k=2)[:, 0]
+    tokens = simulated([rate] * 6, top_k=2)[:, 0]
     for place in (0, 1):
         assert share(tokens[:, place : place + 1], 6) == pytest.approx(1 / 6, abs=0.01)
 
@@ -74,14 +74,14 @@ def test_equal_rates_are_equally_likely_in_every_place(rate):
 @pytest.mark.parametrize("one", [0.5, 3.0, 12.0, 29.0, 31.0, 80.0])
 def test_who_wins_between_two_topics_in_closed_form(one):
     other = one * 1.1
-    tokens = profiles([one, other], top_k=1)[:, 0, 0]
+    tokens = simulated([one, other], top_k=1)[:, 0, 0]
     difference = stats.skellam(one, other)
     # With equal visits, both none included, a fair coin decides.
     assert np.mean(tokens == 0) == pytest.approx(difference.sf(0) + difference.pmf(0) / 2, abs=0.012)
 
 
 def test_padding_is_uniform_distinct_and_new_every_epoch():
-    tokens = profiles([0] * 10, top_k=3, epochs=2)
+    tokens = simulated([0] * 10, top_k=3, epochs=2)
     assert share(tokens, 10) == pytest.approx(3 / 10, abs=0.01)
     assert (np.diff(np.sort(tokens, axis=2), axis=2) > 0).all()
     same = np.mean(tokens[:, 0, 0] == tokens[:, 1, 0])
@@ -89,7 +89,7 @@ def test_padding_is_uniform_distinct_and_new_every_epoch():
 
 
 def test_sets_are_full_even_when_they_hold_the_whole_taxonomy():
-    tokens = profiles([0, 0.5, 2.0], top_k=3, n=500)
+    tokens = simulated([0, 0.5, 2.0], top_k=3, n=500)
     assert (np.sort(tokens, axis=2) == np.arange(3)).all()
 
 
@@ -97,10 +97,10 @@ def test_more_users_epochs_and_threads_change_nothing():
     matrix = np.random.default_rng(0).gamma(0.3, 4.0, size=(30, 12))
     api = TopicsAPI(12)
     n = BLOCK + 100
-    all_of_them = api.profiles(personas.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=2).tokens
-    one_thread = api.profiles(personas.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=1).tokens
-    fewer = api.profiles(personas.crossover(matrix, 70, seed=2), epochs=2, seed=5).tokens
-    other = api.profiles(personas.crossover(matrix, 70, seed=2), epochs=2, seed=6).tokens
+    all_of_them = api.top_sets(personas.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=2).tokens
+    one_thread = api.top_sets(personas.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=1).tokens
+    fewer = api.top_sets(personas.crossover(matrix, 70, seed=2), epochs=2, seed=5).tokens
+    other = api.top_sets(personas.crossover(matrix, 70, seed=2), epochs=2, seed=6).tokens
     assert np.array_equal(all_of_them, one_thread)
     assert np.array_equal(all_of_them[:70, :2], fewer)
     assert not np.array_equal(fewer, other)
@@ -108,27 +108,27 @@ def test_more_users_epochs_and_threads_change_nothing():
 
 def test_the_two_extremes_fill_their_sets_without_padding():
     api = TopicsAPI(349)
-    same = api.profiles(personas.identical(2_000), epochs=5).tokens
+    same = api.top_sets(personas.identical(2_000), epochs=5).tokens
     assert np.mean(np.sort(same, axis=2) == np.arange(5)) > 0.999
     rates = personas.distinct(2_000, seed=3)
-    apart = np.sort(api.profiles(rates, epochs=5).tokens, axis=2)
+    apart = np.sort(api.top_sets(rates, epochs=5).tokens, axis=2)
     truth = np.nonzero(rates.toarray())[1].reshape(-1, 1, 5)
     assert np.mean((apart == truth).all(axis=2)) > 0.999
 
 
 def test_huge_and_empty_rates_work():
-    tokens = profiles([1e6, 0, 1e3, 1e-12], top_k=2, n=50)[:, 0]
+    tokens = simulated([1e6, 0, 1e3, 1e-12], top_k=2, n=50)[:, 0]
     assert (tokens == [0, 2]).all()
 
 
 def test_bad_input_is_one_clear_line():
-    with pytest.raises(DataError, match=r"profiles needs Rates, not ndarray; give populations.real\(matrix\)"):
-        TopicsAPI(5).profiles(np.ones((2, 5)))
+    with pytest.raises(DataError, match=r"top_sets needs Rates, not ndarray; give populations.real\(matrix\)"):
+        TopicsAPI(5).top_sets(np.ones((2, 5)))
     with pytest.raises(DataError, match="the rates have 5 topics, but the API has 9"):
-        TopicsAPI(9).profiles(populations.real(np.ones((2, 5))))
+        TopicsAPI(9).top_sets(populations.real(np.ones((2, 5))))
     for epochs in (0, 1.5, True):
         with pytest.raises(OptionError, match="epochs must be a whole number"):
-            TopicsAPI(5).profiles(populations.real(np.ones((2, 5))), epochs=epochs)
+            TopicsAPI(5).top_sets(populations.real(np.ones((2, 5))), epochs=epochs)
 
 
 ROWS = [[0.3, 0, 2.0, 5.0, 0.9], [0.05, 0.1, 0, 0, 0.2], [40, 29, 35, 31, 33], [0, 0, 0, 0, 0], [2, 2, 2, 2, 2]]
@@ -153,7 +153,7 @@ def test_the_kernel_draws_ordered_sets_with_the_distribution_of_its_twin(row):
         return stats.chi2_contingency(both).pvalue
 
     rates = np.tile(np.asarray(row, dtype=float), (N, 1))
-    fast = profiles(row, 3)[:, 0].astype(np.int64)
+    fast = simulated(row, 3)[:, 0].astype(np.int64)
     rng = np.random.default_rng(7)
     assert differs(top_sets_numpy(rng, rates, 3)) > 1e-4
     changed = rates.copy()
@@ -199,7 +199,7 @@ def test_bad_rates_stop_between_the_file_and_the_simulation_in_one_line(tmp_path
     file = tmp_path / "rates.csv"
     file.write_text(text)
     with pytest.raises(ReidRiskError, match=message) as caught:
-        TopicsAPI(9).profiles(populations.real(populations.read_rates(file, n_topics=n_topics)), epochs=1)
+        TopicsAPI(9).top_sets(populations.real(populations.read_rates(file, n_topics=n_topics)), epochs=1)
     assert "\n" not in str(caught.value)
 
 
@@ -212,3 +212,10 @@ def test_bad_rates_in_an_array_are_named_by_every_population(model, bad):
     matrix[2, 1] = bad
     with pytest.raises(DataError, match=r"row 2, column 1 holds the rate"):
         model(matrix)
+
+
+def test_the_former_name_works_for_one_version():
+    rates = populations.real(np.ones((3, 5)))
+    with pytest.warns(DeprecationWarning, match="now TopicsAPI.top_sets"):
+        former = TopicsAPI(5).profiles(rates, epochs=2, seed=1)
+    assert np.array_equal(former.tokens, TopicsAPI(5).top_sets(rates, epochs=2, seed=1).tokens)
