@@ -44,6 +44,17 @@ def test_public_functions_have_at_most_ten_parameters():
     assert long == {}, "take a spec"
 
 
+def test_a_class_name_has_one_meaning():
+    """Names with a leading underscore are read in one module only; these few mean the same wherever they stand."""
+    places = defaultdict(list)
+    for path in FILES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(name(path))
+    same = {"Entry", "InMemory"}
+    assert {one: where for one, where in places.items() if len(where) > 1 and one not in same} == {}
+
+
 def test_tests_mirror_the_packages():
     tests = Path(__file__).parents[1]
     packages = {name(path.parent) for path in PACKAGE.rglob("*/__init__.py")}

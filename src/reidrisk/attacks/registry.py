@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from reidrisk import search
 from reidrisk.attacks.base import Attack
-from reidrisk.base.registry import Registered, Registry
+from reidrisk.base.registry import Registry, RegistryEntry
 
 Cost = Callable[[Any], Callable[[int], float]]
 """From the targets to a function from a number of queries to reference seconds: the same on every machine."""
@@ -15,7 +15,7 @@ Kind = TypeVar("Kind", bound=type[Attack[Any]])
 
 
 @dataclass(frozen=True)
-class Entry(Registered):
+class Entry(RegistryEntry):
     """One attack of the registry.
 
     It compares records of these ``kinds`` at a ``cost(targets)(n_queries)`` in reference seconds. What it ``needs``

@@ -63,7 +63,7 @@ class Scoreboard(ScoredAttack[Cells | Vectors]):
         asked = self._checked(queries)
         if asked.n_cells != self._known.n_cells:
             raise DataError(f"targets have {self._known.n_cells} cells, queries have {asked.n_cells}")
-        return Posed(Agreement(self.weights_, self.alpha), self._known, asked.values)
+        return Posed(CellAgreement(self.weights_, self.alpha), self._known, asked.values)
 
     def _checked(self, records: Any) -> Cells:
         if isinstance(records, Vectors):
@@ -74,7 +74,7 @@ class Scoreboard(ScoredAttack[Cells | Vectors]):
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(ByBlocks):
+class CellAgreement(ByBlocks):
     """The score of :class:`Scoreboard`, for an engine: the weight of each cell on the grid, and the tolerance."""
 
     weights: Ints

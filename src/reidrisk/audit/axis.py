@@ -54,7 +54,7 @@ class Axis(ABC):
         """Return how much work a look is, of one at everything."""
 
 
-class Epochs(Axis):
+class EpochAxis(Axis):
     """The first epochs of both tables."""
 
     name = "epochs"
@@ -73,7 +73,7 @@ class Epochs(Axis):
         return look.n / self.size
 
 
-class Amount(Axis):
+class AmountAxis(Axis):
     """At most this many items of each record to identify, drawn at random; or facts, where these are what is known.
 
     Fewer are drawn from those drawn for more, so that a record grows along the curve. Targets stay whole.
@@ -107,13 +107,13 @@ class Amount(Axis):
         return float(np.minimum(self._held, look.n).sum() / max(self._held.sum(), 1))
 
 
-class Facts(Amount):
+class FactAxis(AmountAxis):
     """Some of the facts that the attacker knows of each person."""
 
     name: ClassVar[AxisName] = "facts"
 
 
-class Columns(Axis):
+class ColumnAxis(Axis):
     """All columns together, then each alone."""
 
     name = "columns"
@@ -144,7 +144,7 @@ class Columns(Axis):
         return look.n / self.size
 
 
-class Dimensions(Axis):
+class DimensionAxis(Axis):
     """All dimensions of vectors together; the first of them where that is asked for."""
 
     name = "dimensions"
@@ -178,12 +178,12 @@ def axis_of(case: Case, spec: AuditSpec, scenario: Note | None) -> Axis:
     ('items', (1, 2, 3), [1, 1])
     """
     if isinstance(case.targets, Attributes):
-        return Columns(case, spec)
+        return ColumnAxis(case, spec)
     if isinstance(case.targets, Vectors):
-        return Dimensions(case, spec)
+        return DimensionAxis(case, spec)
     if scenario is not None and scenario.code == KNOWS:
-        return Facts(case, spec)
-    return Amount(case, spec) if isinstance(case.targets, Bags) else Epochs(case, spec)
+        return FactAxis(case, spec)
+    return AmountAxis(case, spec) if isinstance(case.targets, Bags) else EpochAxis(case, spec)
 
 
 def counts_to_look_at(spec: AuditSpec, size: int, usual: tuple[int, ...], what: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from reidrisk.base.errors import OptionError
 
 
-class Registered:
+class RegistryEntry:
     """An entry of a registry: a dataclass whose first field is the class that may be chosen."""
 
     @property
@@ -34,7 +34,7 @@ class Registered:
         return (self.chosen.__doc__ or "").strip().partition("\n")[0]
 
 
-E = TypeVar("E", bound=Registered)
+E = TypeVar("E", bound=RegistryEntry)
 
 
 class Registry(Generic[E]):

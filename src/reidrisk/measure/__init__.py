@@ -1,7 +1,7 @@
 """How often an attack is right, how sure that is, who is exposed, and who is alone with what is known of them."""
 
 from reidrisk.base.moved import moved
-from reidrisk.measure.attribution import Attribution, Pair, Part, attribution
+from reidrisk.measure.attribution import Attribution, Part, PartPair, attribution
 from reidrisk.measure.calibration import Calibration, calibration, recalibrated
 from reidrisk.measure.ceiling import Ceiling, Reach, ceiling
 from reidrisk.measure.classes import Classes, Journalist, classes
@@ -16,7 +16,7 @@ from reidrisk.measure.unicity import Unicity, unicity
 from reidrisk.measure.victim import known_interests, known_victim
 from reidrisk.records import Truth, find_truth
 
-__all__ = ["Attribution", "Calibration", "Pair", "Part", "attribution", "calibration", "recalibrated"]
+__all__ = ["Attribution", "Calibration", "Part", "PartPair", "attribution", "calibration", "recalibrated"]
 __all__ += ["Ceiling", "Classes", "Journalist", "Reach", "ceiling", "classes", "difference"]
 __all__ += ["Choosiness", "Exposure", "Forecast", "Group", "Predicted", "choosiness", "exposure", "forecast"]
 __all__ += ["Bits", "Independence", "Information", "exact_information", "independence", "information", "matching"]

@@ -46,7 +46,7 @@ class Part(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Pair(Result):
+class PartPair(Result):
     """Two parts left out together: ``carried`` is the whole risk minus that without either."""
 
     names: tuple[str, str]
@@ -65,7 +65,7 @@ class Attribution(Result):
     by: str
     whole: Risk
     parts: tuple[Part, ...]
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[PartPair, ...] = ()
     min_group: int = 20
     hidden: int = 0
 
@@ -193,7 +193,7 @@ def attribution(
     for one, two in combinations([part.name for part in telling], 2) if len(pieces) > 2 else ():
         left_out = job.only(pieces[one].plus(pieces[two]).rest())
         gap = difference(all_of_it, left_out, names=("all", f"without {one} and {two}"))
-        pairs.append(Pair((one, two), left_out, gap))
+        pairs.append(PartPair((one, two), left_out, gap))
     return Attribution(name, all_of_it, tuple(parts), tuple(pairs), least, hidden)
 
 

@@ -6,14 +6,14 @@ from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
 from reidrisk.base.errors import OptionError
-from reidrisk.base.registry import Registered, Registry
+from reidrisk.base.registry import Registry, RegistryEntry
 from reidrisk.mitigations.base import Mitigation
 
 Kind = TypeVar("Kind", bound=type[Mitigation])
 
 
 @dataclass(frozen=True)
-class Entry(Registered):
+class Entry(RegistryEntry):
     """One change of the registry: it fits records of these ``kinds``, and is usually tried at these ``strengths``."""
 
     mitigation: type[Mitigation]

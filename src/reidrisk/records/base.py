@@ -100,7 +100,7 @@ class Records(Rows):
         self._users = as_users(users, n)
 
 
-class Epochs(Records):
+class ByEpoch(Records):
     """What traces and top sets have in common: one array of tokens, users first, then epochs."""
 
     __slots__ = ()

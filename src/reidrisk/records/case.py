@@ -72,7 +72,7 @@ class Case:
         return f"Case({len(self.targets):,} targets, {queries} of {type(self.targets).__name__}, truth {known})"
 
 
-class Matched(NamedTuple):
+class Counterparts(NamedTuple):
     """Who each query is, if that is known; how many people of each table are not in the other; and what to note."""
 
     truth: Truth | None
@@ -80,7 +80,7 @@ class Matched(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def matched(targets: Any, queries: Any, given: Truth | None = None) -> Matched:
+def matched(targets: Any, queries: Any, given: Truth | None = None) -> Counterparts:
     """Find who is in both of two tables: by given pairs, or else by equal ids or rows, as far as these tell.
 
     >>> from reidrisk import Bags
@@ -103,7 +103,7 @@ def matched(targets: Any, queries: Any, given: Truth | None = None) -> Matched:
         notes.append(Note("rows-are-people"))
     elif any(alone):
         notes.append(Note("in-one-table-only", targets=alone[0], queries=alone[1]))
-    return Matched(known, alone, tuple(notes))
+    return Counterparts(known, alone, tuple(notes))
 
 
 def check_tables(targets: Any, queries: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from reidrisk.base import BLOCK, Array, DataError, Ints, UInts, UserIds, Vocabulary, blocks, checked_seed, stream
-from reidrisk.records.base import Epochs, check_range, checked_tokens
+from reidrisk.records.base import ByEpoch, check_range, checked_tokens
 
 Words = Callable[[Ints, Ints, int], UInts]
 """Given the rows and the epochs of some short sets, all rows of one block, and k: k random words for each set."""
@@ -77,7 +77,7 @@ def from_seed(seed: int, n: int, n_epochs: int) -> Words:
 _FORMER = "padded_with_seed of top sets is now made_with_seed; the former name goes with the next version"
 
 
-class TopSets(Epochs):
+class TopSets(ByEpoch):
     """The k tokens a system holds for each user in each epoch.
 
     ``tokens`` is an (n, r, k) array of signed integers, distinct within a set; -1 fills a set that is not yet padded.

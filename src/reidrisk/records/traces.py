@@ -6,10 +6,10 @@ import numpy as np
 
 from reidrisk.base import Bools, DataError, Vocabulary
 from reidrisk.records.bags import Bags
-from reidrisk.records.base import Epochs, check_range, checked_tokens
+from reidrisk.records.base import ByEpoch, check_range, checked_tokens
 
 
-class Traces(Epochs):
+class Traces(ByEpoch):
     """What one observer saw: one token per user and epoch.
 
     ``tokens`` is an (n, r) array of signed integers: the token of each user (row) in each epoch (column) in

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from reidrisk.base.registry import Registered, Registry
+from reidrisk.base.registry import Registry, RegistryEntry
 from reidrisk.scenarios.base import Scenario
 
 Kind = TypeVar("Kind", bound=type[Scenario])
 
 
 @dataclass(frozen=True)
-class Entry(Registered):
+class Entry(RegistryEntry):
     """One scenario of the registry: it takes ``tables`` tables of these ``kinds``."""
 
     scenario: type[Scenario]

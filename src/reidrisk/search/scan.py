@@ -63,7 +63,7 @@ def _over_queries(
     """Run a kernel over parts of the queries; it fills the arrays that have an entry for each query."""
     check_fit(index, queries, weights)
     pairs = _pair_table(index, weights)
-    targets = kernels.Targets(index.columns, index.missing, index.has_gaps)
+    targets = kernels.ScanTargets(index.columns, index.missing, index.has_gaps)
 
     def work(part: slice) -> None:
         asked = _prepared(index, queries[part], weights, pairs)

@@ -9,7 +9,7 @@ from reidrisk.base.kernels import njit
 from reidrisk.search.answer import FAR, UNIT
 
 
-class Targets(NamedTuple):
+class ScanTargets(NamedTuple):
     """Targets by epoch (r, n), the value that stands for a missing token, and whether any is missing."""
 
     columns: Any

@@ -63,12 +63,12 @@ class SparseRows:
         return float(sparse.csr_array((sizes, self.rows.indices, self.rows.indptr), self.rows.shape).sum(axis=1).max())
 
     @cached_property
-    def layout(self) -> kernels.Layout:
+    def layout(self) -> kernels.ColumnBlocks:
         """The rows by block and column, the column that most of them hold apart."""
         return kernels.laid_out(self.rows, True)
 
     @cached_property
-    def plain_layout(self) -> kernels.Layout:
+    def plain_layout(self) -> kernels.ColumnBlocks:
         """The rows by block and column."""
         return kernels.laid_out(self.rows, False)
 

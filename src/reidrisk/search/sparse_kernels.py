@@ -19,7 +19,7 @@ _FEW = 4  # where fewer than one in this many targets of a block share anything,
 _LOWEST = int(np.iinfo(np.int64).min)
 
 
-class Layout(NamedTuple):
+class ColumnBlocks(NamedTuple):
     """Targets by block and column, the column that most of them hold apart.
 
     In block b, the targets ``member`` (places in the block) hold column i with ``weight``, from ``start[b, i]`` to
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     block: int
 
 
-class Asked(NamedTuple):
+class QueryRows(NamedTuple):
     """Queries row by row, and what each holds of the targets' common column.
 
     What both sides hold of a column adds the product of their weights, or the ``smaller`` of them.
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
     smaller: bool
 
 
-def laid_out(rows: Any, common_apart: bool) -> Layout:
+def laid_out(rows: Any, common_apart: bool) -> ColumnBlocks:
     """Lay rows out by block and column; a column that more than half of them hold is apart, if asked for."""
     n, width = rows.shape
     held = np.bincount(rows.indices, minlength=width)
@@ -73,7 +73,7 @@ def laid_out(rows: Any, common_apart: bool) -> Layout:
         start[b] = part.indptr.astype(np.int64) + begin
         member[begin : begin + part.nnz], weight[begin : begin + part.nnz] = part.indices, part.data
     low, high = (f(common, firsts) for f in (np.minimum.reduceat, np.maximum.reduceat))
-    return Layout(start, member, weight, common, np.stack([low, high], axis=1), apart, block)
+    return ColumnBlocks(start, member, weight, common, np.stack([low, high], axis=1), apart, block)
 
 
 def _without(rows: Any, inside: Bools) -> Any:
@@ -84,13 +84,13 @@ def _without(rows: Any, inside: Bools) -> Any:
     return sparse.csr_array((rows.data[~inside], rows.indices[~inside], start), rows.shape)
 
 
-def asked_rows(rows: Any, apart: int, smaller: bool) -> Asked:
+def asked_rows(rows: Any, apart: int, smaller: bool) -> QueryRows:
     """Return queries as kernels take them."""
     row, column, weight = rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(np.int64)
     common = np.zeros(len(row) - 1, dtype=np.int64)
     inside = column == apart
     np.add.at(common, np.repeat(np.arange(len(common)), np.diff(row))[inside], weight[inside])
-    return Asked(row, column, weight, common, smaller)
+    return QueryRows(row, column, weight, common, smaller)
 
 
 @njit(nogil=True, cache=True)

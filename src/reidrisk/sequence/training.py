@@ -78,7 +78,7 @@ def train(
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class UserSplit:
     """Rows of users who train, who decide when to stop, and who are measured."""
 
     training: Ints
@@ -86,7 +86,7 @@ class Parts:
     measured: Ints
 
 
-def split(n: int, held_out: float, seed: int) -> Parts:
+def split(n: int, held_out: float, seed: int) -> UserSplit:
     """Divide users at random; same number, share and seed, same users.
 
     >>> parts = split(100, 0.2, seed=0)
@@ -99,7 +99,7 @@ def split(n: int, held_out: float, seed: int) -> Parts:
     half = max(1, round(n * held_out / 2))
     if 2 * half >= n:
         raise DataError(f"of {n} users none is left to train on; hold out a smaller share than {held_out}")
-    return Parts(np.sort(order[2 * half :]), np.sort(order[:half]), np.sort(order[half : 2 * half]))
+    return UserSplit(np.sort(order[2 * half :]), np.sort(order[:half]), np.sort(order[half : 2 * half]))
 
 
 @dataclass(eq=False)
@@ -110,7 +110,7 @@ class _Run:
     plan: Schedule
     source: Any
     target: Any
-    parts: Parts
+    parts: UserSplit
     seed: int
     progress: Progress
     file: Path | None = None

@@ -23,7 +23,7 @@ Ids = Sequence[int]
 _Entry = tuple[str, str, Ids]  # where it was found, domain, topics
 
 
-class Found(NamedTuple):
+class HostTopics(NamedTuple):
     """What is known of one host: the answer, whence it came, and its tokens."""
 
     status: int
@@ -79,7 +79,7 @@ class Classification:
     distinct: Coverage  # coverage of the distinct values among them
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy, codes: Ints, found: Sequence[Found]) -> Classification:
+    def of(cls, taxonomy: Taxonomy, codes: Ints, found: Sequence[HostTopics]) -> Classification:
         """Spread what was found of the distinct values over all of them."""
         status = np.array([entry.status for entry in found], dtype=np.uint8)
         source = np.array([entry.source for entry in found], dtype=np.uint8)
@@ -195,29 +195,29 @@ class HostClassifier:
         """
         one_of("invalid", invalid, ("refuse", "count"))
         codes, values = distinct_values(hosts)
-        found: list[Found] = []
+        found: list[HostTopics] = []
         for code, value in enumerate(values):
             host, fault = plain_host(value)
             if fault and invalid == "refuse":
                 wrong = f"value {int(np.argmax(codes == code))} is {value!r}: {fault}"
                 raise DataError(f"{wrong}; give hosts such as 'www.example.org', or count such values")
-            found.append(Found(NOT_A_HOST) if fault else self._look_up(host))
+            found.append(HostTopics(NOT_A_HOST) if fault else self._look_up(host))
         return Classification.of(self.taxonomy, codes, found)
 
-    def _look_up(self, host: str) -> Found:
+    def _look_up(self, host: str) -> HostTopics:
         name, source = host, LISTED
         while True:
             tokens = self._listed.get(spaced(name))
             if tokens is not None:
-                return Found(TOPICS if tokens else NO_TOPIC, source, tokens)
+                return HostTopics(TOPICS if tokens else NO_TOPIC, source, tokens)
             first, _, rest = name.partition(".")
             if "." not in rest or not (self.ancestors or (first == "www" and source == LISTED)):
                 break
             name, source = rest, BY_ANCESTOR
         if self.model is None:
-            return Found(UNKNOWN)
+            return HostTopics(UNKNOWN)
         guessed = tuple(self.taxonomy.to_tokens(list(self.model.topics(host))).tolist())
-        return Found(TOPICS if guessed else NO_TOPIC, BY_MODEL, guessed)
+        return HostTopics(TOPICS if guessed else NO_TOPIC, BY_MODEL, guessed)
 
 
 def _coverage(status: Bytes, source: Bytes) -> Coverage:

@@ -7,7 +7,7 @@ from reidrisk import Bags
 from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.panel import Panel
 from reidrisk.attacks.rehearsed.practice import practise
-from reidrisk.attacks.rehearsed.taught import Kindred, Lasting, Pairs, taught_by
+from reidrisk.attacks.rehearsed.taught import Kindred, Lasting, RehearsedPairs, taught_by
 from reidrisk.attacks.rivals import BM25, TfIdf
 from reidrisk.records.cut import cut
 
@@ -30,13 +30,13 @@ def groups(n=400, seed=0):
 
 def test_tastes_are_compared_along_what_pairs_have_in_common():
     known, asked = groups()
-    attack = Kindred(Pairs.of(cut(known, np.full(10, 7), seed=0)))
+    attack = Kindred(RehearsedPairs.of(cut(known, np.full(10, 7), seed=0)))
     assert rate(attack, known, asked) > 0.1 > 0.03 > rate(TfIdf(), known, asked)
 
 
 def test_a_record_without_items_is_as_far_from_all():
     known, _ = groups(200)
-    attack = Kindred(Pairs.of(cut(known, np.full(10, 7), seed=0))).fit(known)
+    attack = Kindred(RehearsedPairs.of(cut(known, np.full(10, 7), seed=0))).fit(known)
     assert attack.link(Bags(np.zeros((1, 800), dtype=np.int64))).n_ties.tolist() == [200]
 
 
@@ -51,14 +51,14 @@ def test_items_weigh_by_how_often_people_hold_them_again():
             rows[i, rng.choice(habits[i], 2, replace=False)] = 3
             rows[i, 100 + rng.choice(100, 8, replace=False)] = 3
         tables.append(Bags(rows))
-    attack = Lasting(Pairs(tables[0].counts.astype(int), tables[1].counts.astype(int), np.arange(500)))
+    attack = Lasting(RehearsedPairs(tables[0].counts.astype(int), tables[1].counts.astype(int), np.arange(500)))
     assert rate(attack, *tables) > rate(TfIdf(), *tables) + 0.03
     assert attack.rarity_[:100].mean() > 2.0 * attack.rarity_[100:].mean()
 
 
 def test_few_pairs_teach_nothing():
     known, _ = groups(60)
-    assert taught_by(Pairs.of(cut(known, np.full(10, 7), seed=0))) == []
+    assert taught_by(RehearsedPairs.of(cut(known, np.full(10, 7), seed=0))) == []
 
 
 def test_real_links_that_are_sure_teach_and_probabilities_follow_the_rate():

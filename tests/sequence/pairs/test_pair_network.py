@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from reidrisk.base.errors import OptionError  # noqa: E402
 from reidrisk.sequence.pairs import PairSchedule, PairSizes  # noqa: E402
-from reidrisk.sequence.pairs.network import PairNetwork, Side, agreements  # noqa: E402
+from reidrisk.sequence.pairs.network import PairNetwork, Tower, agreements  # noqa: E402
 
 
 @pytest.fixture
@@ -67,13 +67,13 @@ def test_candidates_score_as_in_the_whole_table(network):
 
 def test_without_tokens_nothing_is_said_of_agreement(network):
     queries, targets = sides(network)
-    bare = [Side(side.vector, side.projected, None) for side in (queries, targets)]
+    bare = [Tower(side.vector, side.projected, None) for side in (queries, targets)]
     assert not torch.allclose(network.logits(*bare), network.logits(queries, targets))
 
 
 def test_gradients_are_finite_where_all_tokens_are_missing(network):
     queries, targets = sides(network)
-    gone = [Side(s.vector, s.projected, torch.full_like(s.tokens, -1)) for s in (queries, targets)]
+    gone = [Tower(s.vector, s.projected, torch.full_like(s.tokens, -1)) for s in (queries, targets)]
     network.logits(*gone).sum().backward()
     assert all(bool(torch.isfinite(p.grad).all()) for p in network.parameters() if p.grad is not None)
 

@@ -196,8 +196,8 @@ class Neural(ScoredAttack[Table]):
         import torch
 
         from reidrisk.attacks.neural.records import distinct_rows, items_of
-        from reidrisk.attacks.neural.scorer import Placed
-        from reidrisk.sequence.pairs.network import Side
+        from reidrisk.attacks.neural.scorer import Encoded
+        from reidrisk.sequence.pairs.network import Tower
 
         model, exact = self.model_, self._scorer.exact
         # Each distinct record is embedded once: equal records must be equal to the last bit.
@@ -213,8 +213,8 @@ class Neural(ScoredAttack[Table]):
             vector = torch.cat(vectors).double()
             projected = (exact.asked if asked else exact.known)(vector)
             place = torch.from_numpy(group).to(model.device)
-            side = Side(vector[place], projected[place], tokens)
-        return Placed(side, group)
+            side = Tower(vector[place], projected[place], tokens)
+        return Encoded(side, group)
 
     def link(self, queries: Table, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target: of all, or of those that the first attack kept."""

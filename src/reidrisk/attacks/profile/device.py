@@ -27,7 +27,7 @@ _TABLE = 1 << 30  # entries of a table of worth, and scores held at once, at mos
 KINDS = 4  # of users for which there are fused kernels
 
 
-class Pairs(NamedTuple):
+class RungPairs(NamedTuple):
     """What a kernel needs to score all targets of one rung with a block of queries; shapes are of tensors.
 
     Target t has ``size[t]`` entries. ``row`` (e, n) is where an entry's rows in ``worth`` (rows, K, q) begin, one for
@@ -160,7 +160,7 @@ class DeviceTargets:
             raise Unsuited
         return fits[0]
 
-    def facing(self, entries: Entries, queries: Counts, away: Ints, width: int) -> Pairs:
+    def facing(self, entries: Entries, queries: Counts, away: Ints, width: int) -> RungPairs:
         """Return what these queries, all on one rung, make of the targets of one; missing queries hold nothing."""
         torch, t, e = self.torch, self.tables, entries
         level, n = e.rung + int(queries.rung[0]), len(queries)
@@ -184,7 +184,7 @@ class DeviceTargets:
         sides = (self._held(e, level), e.alone, worth.to(torch.int32).contiguous(), self._put(shown.view(np.int32)))
         sights = min(int(self.row_met.max()), int(count.max()))
         others = (self._put(base.T.astype(np.int32)), self._put(taken), sights, t.per_pair)
-        return Pairs(e.size, e.row, e.token, e.bits, *sides, *others)
+        return RungPairs(e.size, e.row, e.token, e.bits, *sides, *others)
 
     def _asked(self, queries: Counts, width: int, words: int) -> tuple[Ints, Any]:
         """Return (tokens + 1, width) counts of the queries, and bits of the epochs that show each token they hold."""
@@ -251,7 +251,7 @@ def search(
     return found, total
 
 
-def score_all(torch: Any, pairs: Pairs, out: Any) -> None:
+def score_all(torch: Any, pairs: RungPairs, out: Any) -> None:
     """Fill ``out`` (n, q) with the scores of all pairs, on the grid."""
     kernels = _kernels(out.device.type)
     if kernels is not None:
@@ -266,7 +266,7 @@ def score_all(torch: Any, pairs: Pairs, out: Any) -> None:
         out[row, column] = values.to(torch.int32)
 
 
-def _score_plainly(torch: Any, pairs: Pairs, out: Any) -> tuple[Any, Any]:
+def _score_plainly(torch: Any, pairs: RungPairs, out: Any) -> tuple[Any, Any]:
     """Score entry by entry; return where the rounding is in doubt, and the sums (…, K) there."""
     sums = pairs.holds[:, :, None] + pairs.base[:, None, :]
     for e in range(len(pairs.row)):

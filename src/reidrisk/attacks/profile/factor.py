@@ -48,10 +48,10 @@ class Known:
         return self.take(np.arange(len(self))[rows])
 
     @property
-    def records(self) -> kernel.Held:
+    def records(self) -> kernel.HeldRecords:
         """The records row by row."""
         c = self.counts
-        return kernel.Held(*c.held, c.rung, c.epochs, self.alone)
+        return kernel.HeldRecords(*c.held, c.rung, c.epochs, self.alone)
 
     @property
     def silent(self) -> Ints:
@@ -64,7 +64,7 @@ class Known:
             self._layouts[same_epoch] = lay_out(self.counts, same_epoch)
         return self._layouts[same_epoch]
 
-    def facing(self, tables: Likelihoods, rung: int) -> sweep.Targets:
+    def facing(self, tables: Likelihoods, rung: int) -> sweep.FacingTargets:
         """Return the records as all queries on this rung meet them."""
         c, layout, kinds = self.counts, self.layout(tables.per_pair > 0), tables.nothing.shape[1]
         holds = np.zeros((len(c), kinds), dtype=np.int64)
@@ -73,7 +73,7 @@ class Known:
         packed = max(np.abs(holds).max(initial=0), np.abs(alone).max(initial=0)) < SAFE
         by_group = grouped(holds, packed, MIDDLE if packed else 0)
         alone = alone.astype(np.int32 if packed else np.int64)
-        return sweep.Targets(layout, by_group, alone, kinds, tables.per_pair, packed)
+        return sweep.FacingTargets(layout, by_group, alone, kinds, tables.per_pair, packed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class BayesFactor(ByBlocks):
         total = nothing * len(targets)  # of queries that tell nothing
         silent = nothing * len(targets.silent)
 
-        def work(known: sweep.Targets, rows: Ints) -> None:
+        def work(known: sweep.FacingTargets, rows: Ints) -> None:
             summed = given[rows], silent[rows]
             self._meet(known, queries, rows).sweep(sweep.total_blocks, summed, powers)
             total[rows] = summed[1]
@@ -121,7 +121,7 @@ class BayesFactor(ByBlocks):
         out = np.full((len(queries), len(targets)), LOWEST, dtype=np.int64)
         far = np.full(len(queries), -1) if reach is None else np.asarray(reach, dtype=np.int64)
 
-        def work(known: sweep.Targets, rows: Ints) -> None:
+        def work(known: sweep.FacingTargets, rows: Ints) -> None:
             best = np.full(len(rows), LOWEST, dtype=np.int64)
             self._meet(known, queries, rows).sweep(sweep.score_blocks, (rows, far[rows], best, out))
 
@@ -157,7 +157,7 @@ class BayesFactor(ByBlocks):
                 total[rows] = [likelihoods(score, _NOTHING, powers) * len(silent) for score in best.score]
             return best.score
 
-        def work(known: sweep.Targets, rows: Ints) -> None:
+        def work(known: sweep.FacingTargets, rows: Ints) -> None:
             best = Best(*(np.full(len(rows), value) for value in (LOWEST, 0, -1)))
             meeting = self._meet(known, queries, rows)
             if powers is None:
@@ -183,7 +183,9 @@ class BayesFactor(ByBlocks):
         self._by_rung(work, elsewhere, targets, queries)
         return found, total
 
-    def _added(self, known: sweep.Targets, queries: Known, rows: Ints, score: Ints, kept: Any, powers: Powers) -> Ints:
+    def _added(
+        self, known: sweep.FacingTargets, queries: Known, rows: Ints, score: Ints, kept: Any, powers: Powers
+    ) -> Ints:
         """Add up the likelihoods of the scores kept, in a second sweep where there were too many."""
         total = np.zeros(len(rows), dtype=np.int64)
         sweep.total_kept(kept, score, powers, total)
@@ -196,7 +198,7 @@ class BayesFactor(ByBlocks):
 
     def _by_rung(
         self,
-        work: Callable[[sweep.Targets, Ints], None],
+        work: Callable[[sweep.FacingTargets, Ints], None],
         elsewhere: Callable[[DeviceTargets, Ints], None] | None,
         targets: Known,
         queries: Known,
@@ -224,7 +226,7 @@ class BayesFactor(ByBlocks):
             return False
         return self.device == "cuda" or (_PAIR * n_targets * n_queries > _WORTH_A_GPU and gpu.available())
 
-    def _meet(self, known: sweep.Targets, queries: Known, rows: Ints) -> _Meeting:
+    def _meet(self, known: sweep.FacingTargets, queries: Known, rows: Ints) -> _Meeting:
         """Work out what these query rows, all on one rung, make of the targets of every rung."""
         layout, away, parts = known.layout, queries.alone[rows], []
         edges = np.flatnonzero(np.diff(layout.rung, prepend=-1, append=-1))
@@ -240,7 +242,7 @@ class BayesFactor(ByBlocks):
 class _Meeting:
     """A few queries and all targets: blocks of one rung after the other, and what shared tokens are worth there."""
 
-    targets: sweep.Targets
+    targets: sweep.FacingTargets
     parts: list[tuple[tuple[int, int], Worth]]
     away: Ints
 
@@ -268,7 +270,7 @@ class _Meeting:
         return np.empty(shape, dtype=dtype), np.zeros(len(self.away), dtype=np.int64)
 
 
-def _unpacked(known: sweep.Targets) -> sweep.Targets:
+def _unpacked(known: sweep.FacingTargets) -> sweep.FacingTargets:
     """Return the same with room for larger sums."""
     n = len(known.alone)
     by_kind = known.holds.view(np.int32).reshape(-1, n, 4).swapaxes(0, 1).reshape(n, -1)[:, : known.kinds]

@@ -18,7 +18,7 @@ from reidrisk.search.weights import GRID
 LOWEST = np.iinfo(np.int64).min
 
 
-class Held(NamedTuple):
+class HeldRecords(NamedTuple):
     """Records as :class:`reidrisk.attacks.profile.counts.Counts` holds them, and the log-probability of each alone."""
 
     start: Any

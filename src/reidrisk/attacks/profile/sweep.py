@@ -23,7 +23,7 @@ _1, _2, _3, _4 = (
 )  # unsigned: a signed place would be checked for its sign
 
 
-class Targets(NamedTuple):
+class FacingTargets(NamedTuple):
     """Targets as queries on one rung meet them; ``holds`` (g, 2 n) by group, and ``alone``, in the layout's order."""
 
     layout: Any

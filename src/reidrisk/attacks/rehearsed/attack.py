@@ -21,7 +21,7 @@ from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
-from reidrisk.attacks.rehearsed.sizes import Sizes, learnt_sizes
+from reidrisk.attacks.rehearsed.sizes import SizeTerm, learnt_sizes
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.base.arrays import Floats, Ints
@@ -60,7 +60,7 @@ class _Learnt:
     cutting: Cutting | None = None
     estimate: Estimate | None = None
     hours: Hours | None = None
-    sizes: Sizes | None = None
+    sizes: SizeTerm | None = None
 
 
 @register(kinds=(Bags, Traces), cost=_cost, default=True, whole=True)
@@ -271,7 +271,7 @@ class Rehearsed(ScoredAttack[Counted]):
         return [one.practising(cutting, like) if isinstance(one, ProfileBayes) else one for one in found]
 
     @property
-    def _sizes(self) -> Sizes | None:
+    def _sizes(self) -> SizeTerm | None:
         return self._seen.sizes if self.volume else None
 
     @property

@@ -14,7 +14,7 @@ from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.rehearsed.nearest import CLOSE, FAR, chosen, largest
 from reidrisk.attacks.rehearsed.panel import READINGS, Panel, Side, affordable, readings_of
 from reidrisk.attacks.rehearsed.scorer import Choices, clearly_above, fitting_scale, learnt_weights, starting_weights
-from reidrisk.attacks.rehearsed.taught import FEWEST, Pairs, taught_by
+from reidrisk.attacks.rehearsed.taught import FEWEST, RehearsedPairs, taught_by
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
 from reidrisk.records import Case
@@ -69,7 +69,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     with weights that were learnt from others.
     """
     few = _questions(case, most)
-    choices, credits, signed, model = _asked([*attacks(), *taught_by(Pairs.of(case, few))], case, few, seed)
+    choices, credits, signed, model = _asked([*attacks(), *taught_by(RehearsedPairs.of(case, few))], case, few, seed)
     alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
     place = list(credits).index(ProfileBayes.__name__) if ProfileBayes.__name__ in credits else None
@@ -86,7 +86,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     learnt, scale = tried[which]
     weights = learnt_weights(choices, start, _PENALTIES[which], signed) / spread * scale
     enough = len(case.queries) - few >= FEWEST
-    taught = taught_by(Pairs.of(case)) if enough else []
+    taught = taught_by(RehearsedPairs.of(case)) if enough else []
     assert case.truth is not None
     people = case.truth.target[: len(learnt)]
     farther = alone.farther(alone.scores(weights), crowd, float(learnt.mean()))
@@ -137,7 +137,7 @@ def retried(
     """Return the credits on another case of what was learnt on one, and by how much lower they are in the crowd."""
     few = _questions(case, most)
     # Where too few are left to teach, what is taught has no say.
-    some, weights = with_say([*attacks, *taught_by(Pairs.of(case, few))], weights)
+    some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], weights)
     choices, _, _, _ = _asked(some, case, few, seed)
     scores = choices.scores(weights)
     credit = choices.credits(scores)

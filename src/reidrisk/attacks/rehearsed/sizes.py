@@ -33,7 +33,7 @@ _CHANCE = 1.645  # standard errors: nineteen in twenty
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeTerm:
     """The ``correlation`` of sizes, those among which targets and queries are ranked, and logits that it adds."""
 
     correlation: float
@@ -50,7 +50,7 @@ class Sizes:
         return replace(side, size=normal_score(totals_of(records), self.queries))
 
 
-def learnt_sizes(scorer: WeighedPanel, panel: Panel, targets: Bags, queries: Bags) -> Sizes | None:
+def learnt_sizes(scorer: WeighedPanel, panel: Panel, targets: Bags, queries: Bags) -> SizeTerm | None:
     """Return how closely sizes agree; None where they do not, or where too few links are sure to tell."""
     some, known, asked = some_of(panel, queries)
     best, sure = linked(scorer, known, asked)
@@ -64,7 +64,7 @@ def learnt_sizes(scorer: WeighedPanel, panel: Panel, targets: Bags, queries: Bag
     surely = math.tanh(math.atanh(min(seen, 0.999)) - _CHANCE / math.sqrt(len(rows) - 3))
     if surely < _CLOSE:
         return None
-    sizes = Sizes(min(surely, _MOST), ranks(totals_of(targets)), ranks(totals_of(queries)))
+    sizes = SizeTerm(min(surely, _MOST), ranks(totals_of(targets)), ranks(totals_of(queries)))
     more = replace(scorer, agreeing=sizes.correlation)
     _, after = linked(more, sizes.known(known, targets), sizes.asked(asked, some))
     return replace(sizes, lift=logit(float(after.mean())) - logit(float(sure.mean())))

@@ -30,7 +30,7 @@ _FLOOR = 0.05  # what an item weighs that is held again as seldom as anybody hol
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class RehearsedPairs:
     """Rehearsed pairs: ``known`` are all targets that were left, row ``own`` of them is that of each of ``asked``."""
 
     known: Any
@@ -38,7 +38,7 @@ class Pairs:
     own: Ints
 
     @classmethod
-    def of(cls, case: Case, first: int = 0) -> Pairs:
+    def of(cls, case: Case, first: int = 0) -> RehearsedPairs:
         """Return the pairs of a case from the query ``first`` on."""
         assert case.truth is not None
         rows = slice(first, None)
@@ -48,7 +48,7 @@ class Pairs:
         return len(self.own)
 
 
-def taught_by(pairs: Pairs) -> list[ScoredAttack[Any]]:
+def taught_by(pairs: RehearsedPairs) -> list[ScoredAttack[Any]]:
     """Return the attacks that these pairs teach; none if they are too few."""
     return [Kindred(pairs), Lasting(pairs)] if len(pairs) >= FEWEST else []
 
@@ -68,7 +68,7 @@ class Kindred(ScoredAttack[Counted]):
 
     description = "Compares tastes along the directions that rehearsed pairs have in common (canonical correlations)."
 
-    def __init__(self, pairs: Pairs, seed: int = 0) -> None:
+    def __init__(self, pairs: RehearsedPairs, seed: int = 0) -> None:
         self._pairs, self._seed = pairs, seed
 
     def fit(self, targets: Counted) -> Self:
@@ -121,7 +121,7 @@ class Lasting(TfIdf):
 
     description = "Compares items by cosine, where those weigh more that people hold again in the rehearsal."
 
-    def __init__(self, pairs: Pairs) -> None:
+    def __init__(self, pairs: RehearsedPairs) -> None:
         self._pairs = pairs
 
     def _learn(self, counts: Any) -> None:

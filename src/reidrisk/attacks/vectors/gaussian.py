@@ -12,7 +12,7 @@ from reidrisk.attacks.base import Links, Posed, ScoredAttack
 from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.vectors.counted import counts_of
-from reidrisk.attacks.vectors.learn import Learnt, learn
+from reidrisk.attacks.vectors.learn import LearntVectors, learn
 from reidrisk.attacks.vectors.nearest import checked_vectors, per_product, same_space
 from reidrisk.attacks.vectors.procrustes import Procrustes, moved
 from reidrisk.base.arrays import Floats, Ints
@@ -98,7 +98,7 @@ class GaussianBayes(ScoredAttack[Vectors]):
         return False
 
     @property
-    def learnt_(self) -> Learnt:
+    def learnt_(self) -> LearntVectors:
         """The model, and how many known pairs it was learnt from."""
         self._refuse_unfitted("_learnt")
         if self._learnt is None:
@@ -111,7 +111,7 @@ class GaussianBayes(ScoredAttack[Vectors]):
         if len(targets) < _FEWEST:
             raise DataError(f"there are {len(targets)} targets; {_FEWEST} are needed to learn how people differ")
         self._chosen_rows: Ints | None = None
-        self._learnt: Learnt | None = None
+        self._learnt: LearntVectors | None = None
         self._known: Any = None
         return self
 
@@ -152,7 +152,7 @@ class GaussianBayes(ScoredAttack[Vectors]):
             self._learn_temperature()
         return super().link(queries, probability, engine=engine)
 
-    def _seen(self, queries: Vectors) -> Learnt:
+    def _seen(self, queries: Vectors) -> LearntVectors:
         self._refuse_unfitted("_targets")
         if self._learnt is None:
             self.look_around(queries)

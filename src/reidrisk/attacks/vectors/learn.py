@@ -42,7 +42,7 @@ _SMALL = 20_000  # targets up to which many shapes are tried
 _SOFTER = np.geomspace(1.0, 4.0, 29)
 
 
-class Learnt(NamedTuple):
+class LearntVectors(NamedTuple):
     """A model, what it was learnt from, how likely it makes the queries, and how much too sure it is of these.
 
     ``pairs`` were known in both tables, and ``within`` differences of vectors in one table; both are 0 where there were
@@ -56,7 +56,7 @@ class Learnt(NamedTuple):
     softer: float = 1.0
 
 
-def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | None, seed: int) -> Learnt:
+def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | None, seed: int) -> LearntVectors:
     """Learn the model of these tables, with ``pairs`` of targets and queries that are the same people, if any."""
     known = spread(targets.values, seed)
     asked = spread(queries.values, seed) if len(queries) >= _ENOUGH else known
@@ -66,7 +66,7 @@ def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | N
         gap = pairs[1].astype(np.float64) - pairs[0]
         found = spread((gap @ white).astype(np.float32), seed)
         drift = gap.mean(axis=0)
-        return Learnt(TwoCovariances.of(white, found.covariance, spreads, drift), len(gap), 0.0)
+        return LearntVectors(TwoCovariances.of(white, found.covariance, spreads, drift), len(gap), 0.0)
     return _Climb(targets, queries, spreads, white, seed).learnt()
 
 
@@ -105,7 +105,7 @@ class _Climb:
         self.all_seen = 2 * len(order) > len(queries)
         self.drift = spreads[1].mean - spreads[0].mean
 
-    def learnt(self) -> Learnt:
+    def learnt(self) -> LearntVectors:
         """Climb from the best guess, then go back towards it as far as other queries ask for."""
         guess = self._guess()
         start = self._model(guess.difference, self.drift)
@@ -128,14 +128,14 @@ class _Climb:
         final = self._model(_back(difference, guess, *ways[best]), last.drift)
         # Half of it, in logarithms: what was learnt from everybody also is the better model.
         softer = self._softer(tried[best], final) ** 0.5 if self.all_seen else 1.0
-        return Learnt(final, 0, float(likelihoods[best].mean()), 0, softer)
+        return LearntVectors(final, 0, float(likelihoods[best].mean()), 0, softer)
 
-    def _guessed(self, guess: _Guess, start: TwoCovariances, queries: Singles) -> Learnt:
+    def _guessed(self, guess: _Guess, start: TwoCovariances, queries: Singles) -> LearntVectors:
         likelihood = float(self._likelihoods(start, queries).mean())
         if guess.apart is None or self.within is None:
-            return Learnt(start, 0, likelihood)
+            return LearntVectors(start, 0, likelihood)
         counted = Counted.of(self.within, self.spreads, guess.apart, self.drift)
-        return Learnt(counted, 0, likelihood, self.within.n)
+        return LearntVectors(counted, 0, likelihood, self.within.n)
 
     def _climbed(self, model: TwoCovariances, queries: Singles, rounds: int) -> tuple[TwoCovariances, Floats]:
         """Return the model after this many rounds, or after fewer where they gain nothing any more."""

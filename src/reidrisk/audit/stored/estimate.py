@@ -25,7 +25,7 @@ _BASE = 500_000_000  # bytes of memory that a process takes however small the ta
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(Result):
+class Requirements(Result):
     """Wall seconds, seconds of processors (0 where an engine does not tell), and bytes of memory and disk.
 
     ``people`` is how many records to identify there are, ``timed`` how many of them were timed, ``spilled`` how much of
@@ -81,7 +81,7 @@ def records_of(inputs: Tables, engine: Relational) -> tuple[int, int, int]:
     return sizes[0], sizes[1], epochs
 
 
-def estimate(spec: AuditSpec, engine: Relational, tell: Progress | None = None) -> Estimate:
+def estimate(spec: AuditSpec, engine: Relational, tell: Progress | None = None) -> Requirements:
     """Estimate what :func:`reidrisk.audit.run` will take with this engine.
 
     The same audit runs on about one person in k, and on a quarter of these: with a and b fitted to the two times,
@@ -110,7 +110,7 @@ def estimate(spec: AuditSpec, engine: Relational, tell: Progress | None = None) 
         seconds, processor = _SPILLING * seconds, _SPILLING * processor
     kept = (6 + 2 * epochs) * targets + (10 + 4 * epochs) * queries
     spilled = max(0, held - limit)
-    return Estimate(
+    return Requirements(
         seconds=seconds,
         processor=processor if engine.name == "duckdb" else 0.0,
         memory=min(limit, held) + _BASE,

@@ -11,7 +11,7 @@ from reidrisk.io.tables.streaming import csv_columns, to_parquet
 from reidrisk.search.engines.relational import Session
 
 
-class Paired(NamedTuple):
+class MatchedIds(NamedTuple):
     """How many ``queries`` have a target and how many ``targets`` a query, how that is known, and what to say of it."""
 
     queries: int
@@ -66,7 +66,7 @@ def columns_named(given: str) -> tuple[str, str, str]:
 
 def paired(
     session: Session, tables: list[StoredTable], n_users: list[int], given: bool, keep: bool, part: bool
-) -> Paired:
+) -> MatchedIds:
     """Make the view ``matched``, every query with its true target and that one's tokens, and count who has one.
 
     People in one table only are refused, unless ``keep`` says otherwise. Of ``part`` of the people, true pairs of
@@ -98,7 +98,9 @@ def paired(
     if not given and not keep and any(alone):
         differ = f"{alone[0]:,} users of {one.name} are not in {two.name}"
         raise DataError(f"{differ}, and {alone[1]:,} the other way round; --allow-unmatched keeps them")
-    return Paired(queries, people, "given" if given else "ids" if one.named else "rows", _said(given, alone, n_users))
+    return MatchedIds(
+        queries, people, "given" if given else "ids" if one.named else "rows", _said(given, alone, n_users)
+    )
 
 
 def _said(given: bool, alone: tuple[int, int], n_users: list[int]) -> tuple[Note, ...]:

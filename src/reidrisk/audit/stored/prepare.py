@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk import io
 from reidrisk.audit.spec import Tables
 from reidrisk.audit.stored.opening import StoredTable, table_files
-from reidrisk.audit.stored.pairs import Paired, open_pairs, paired
+from reidrisk.audit.stored.pairs import MatchedIds, open_pairs, paired
 from reidrisk.audit.stored.relations import Opened, open_relation, remove_rewritten
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
@@ -70,7 +70,7 @@ def prepare(session: Session, inputs: Tables, folder: Path, one_in: int = 1) -> 
     n_users = [_numbered(session, side, table, one_in, given) for side, table in zip(_SIDES, tables, strict=True)]
     n_tokens, vocabulary, notes = _encoded(session, inputs, tables)
     notes += tuple(note for one in opened for note in one.notes)
-    found: Paired = paired(session, tables, n_users, given, inputs.allow_unmatched, part=one_in > 1)
+    found: MatchedIds = paired(session, tables, n_users, given, inputs.allow_unmatched, part=one_in > 1)
     n_epochs = len(tables[0].epochs)
     columns = ", ".join(f"c{s}" for s in range(n_epochs))
     session.write(f"SELECT id, {columns} FROM coded_targets", str(folder / "targets"))

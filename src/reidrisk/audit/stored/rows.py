@@ -25,7 +25,7 @@ from reidrisk.mechanisms.popularity import popularity_of_counts
 from reidrisk.records import Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
 from reidrisk.search.engines.join import MOST_SETS, LatticeJoin, joinable, n_sets
-from reidrisk.search.engines.parts import Parts
+from reidrisk.search.engines.parts import FinishedParts
 from reidrisk.search.engines.relational import Relational, Session, patterns_of, resumed, searched
 from reidrisk.search.weights import Weights
 
@@ -59,11 +59,17 @@ class World:
     taught: tuple[Ints, Traces]
     level: float
     seed: int
-    parts: Parts | None = None
+    parts: FinishedParts | None = None
 
     @classmethod
     def of(
-        cls, session: Session, engine: Relational, tables: Prepared, drawn: Ints, spec: AuditSpec, parts: Parts | None
+        cls,
+        session: Session,
+        engine: Relational,
+        tables: Prepared,
+        drawn: Ints,
+        spec: AuditSpec,
+        parts: FinishedParts | None,
     ) -> World:
         """Fetch the drawn queries, and targets to learn from; ``parts`` are kept of a job that may be resumed."""
         seed = spec.seed or 0

@@ -43,7 +43,7 @@ from reidrisk.measure.exposure import counted_exposure
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
-from reidrisk.search.engines.parts import Parts
+from reidrisk.search.engines.parts import FinishedParts
 from reidrisk.search.engines.relational import Relational, Session, no_space, patterns_of
 
 _SURE = 2_000  # people of whom the attack is asked how sure it is
@@ -74,7 +74,7 @@ def run_stored(
         engine.people.mkdir(parents=True, exist_ok=True)
         if any(engine.people.iterdir()):
             raise OptionError(f"{engine.people} is not empty; name another folder (--people)")
-    parts = None if engine.resume is None or one_in > 1 else Parts(engine.resume, _job(spec, inputs))
+    parts = None if engine.resume is None or one_in > 1 else FinishedParts(engine.resume, _job(spec, inputs))
     folder = Path(tempfile.mkdtemp(prefix="reidrisk-", dir=engine.spill))
     try:
         with engine.session() as session:
@@ -118,7 +118,7 @@ def _job(spec: AuditSpec, inputs: Tables) -> dict[str, Any]:
     return {"spec": spec.model_dump(mode="json"), "files": known, "version": version("reidrisk")}
 
 
-def _prepared(session: Session, inputs: Tables, folder: Path, one_in: int, parts: Parts | None) -> Prepared:
+def _prepared(session: Session, inputs: Tables, folder: Path, one_in: int, parts: FinishedParts | None) -> Prepared:
     """Prepare the tables, or take those of a finished part."""
     if parts is None:
         return prepare(session, inputs, folder, one_in)
@@ -139,7 +139,7 @@ def _audited(
     spec: AuditSpec,
     tables: Prepared,
     tell: Progress,
-    parts: Parts | None,
+    parts: FinishedParts | None,
     one_in: int,
 ) -> AuditResult:
     started = time.perf_counter()

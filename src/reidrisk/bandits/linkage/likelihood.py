@@ -39,7 +39,7 @@ _LEAST = -int(_RULED_OUT * GRID)
 _SHARD = 64
 
 
-class Targets(NamedTuple):
+class SharedRows(NamedTuple):
     """What a score needs of the shared records, (n, m) or (n,) arrays."""
 
     cells: Floats  # a row that noise emptied is 0 again
@@ -50,7 +50,7 @@ class Targets(NamedTuple):
     common_ratio: Ints  # the same of its logarithm
 
 
-class Known(NamedTuple):
+class KnownCells(NamedTuple):
     """What a score needs of the known cells, each a (q, a) array."""
 
     cells: Ints
@@ -74,15 +74,15 @@ class Known(NamedTuple):
         return type(self)(*arrays)
 
 
-class Model(NamedTuple):
+class LinkModel(NamedTuple):
     """Both, and whether averages obey limits."""
 
-    targets: Targets
-    known: Known
+    targets: SharedRows
+    known: KnownCells
     limited: bool
 
 
-def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
+def model_of(shared: Shared, cells: Ints, values: Floats) -> LinkModel:
     """Work out the model from what is public alone: the shared records, the mechanism, and the known cells (q, a)."""
     n, d = shared.records.shape[:2]
     behind = np.bincount(shared.groups)[shared.source].astype(np.float64)
@@ -94,14 +94,14 @@ def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
     targets = np.where(emptied[:, :, None], 0.0, shared.records).reshape(n, -1)
     spread = np.maximum(np.abs(targets - np.median(targets, axis=0)).mean(axis=0), _NARROW)
     common, common_ratio = _commonness(shared.scale, targets, spread, single)
-    return Model(
-        Targets(targets, _logarithm(targets), behind, single, common, common_ratio),
+    return LinkModel(
+        SharedRows(targets, _logarithm(targets), behind, single, common, common_ratio),
         _known(shared.scale, cells, values, spread),
         limited=not truncated and not private,  # small private clusters have more noise than its mean
     )
 
 
-def _known(scale: Floats, cells: Ints, values: Floats, spread: Floats) -> Known:
+def _known(scale: Floats, cells: Ints, values: Floats, spread: Floats) -> KnownCells:
     total, unsure = _row_sums(scale, cells, values)
     noise = np.broadcast_to(scale.ravel()[cells], cells.shape)
     alone = np.hypot(noise, values / total * unsure)
@@ -109,7 +109,7 @@ def _known(scale: Floats, cells: Ints, values: Floats, spread: Floats) -> Known:
     noise = np.where(noise > 0, np.maximum(noise, LEAST_SCALE), 0.0)
     alone = np.maximum(alone, LEAST_SCALE)
     relative = np.where(unsure > 0, np.maximum(unsure / total, LEAST_SCALE), 0.0)
-    return Known(
+    return KnownCells(
         cells=cells,
         values=values,
         logs=_logarithm(values),

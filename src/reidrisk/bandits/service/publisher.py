@@ -20,7 +20,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from reidrisk.bandits.service.aggregates.batches import Member, RebuildPlan, plan
-from reidrisk.bandits.service.aggregates.groups import Built, Group, built, highest_risk
+from reidrisk.bandits.service.aggregates.groups import Built, SharedGroup, built, highest_risk
 from reidrisk.bandits.service.ledger import SERVICE, append
 from reidrisk.bandits.service.members import shape_of
 from reidrisk.bandits.service.refusals import Refusal
@@ -43,7 +43,7 @@ class Snapshot:
     version: int
     status: str
     built_at: float
-    groups: tuple[Group, ...] = ()
+    groups: tuple[SharedGroup, ...] = ()
     centres: Floats | None = None  # (groups, p)
     bodies: tuple[bytes, ...] = ()  # the answer that each group gives, written once
     risk: dict[str, Any] | None = None
@@ -237,7 +237,7 @@ def loaded(connection: Connection, spec: ServiceSpec) -> Snapshot:
         return Snapshot(0, EMPTY, 0.0)
     rows = connection.execute(select(groups).where(groups.c.version == last.id).order_by(groups.c.number))
     found = tuple(
-        Group(
+        SharedGroup(
             row.key, unpacked(row.centre, shape[1])[0], unpacked(row.matrix, shape[0]), tuple(json.loads(row.members))
         )
         for row in rows
@@ -258,7 +258,7 @@ def _within(risk: dict[str, Any], limit: float) -> bool:
 
 
 def _snapshot(
-    version: int, status: str, at: float, found: tuple[Group, ...], risk: dict[str, Any], spec: ServiceSpec
+    version: int, status: str, at: float, found: tuple[SharedGroup, ...], risk: dict[str, Any], spec: ServiceSpec
 ) -> Snapshot:
     bodies = [
         json.dumps(

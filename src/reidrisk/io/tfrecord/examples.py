@@ -11,7 +11,7 @@ from reidrisk.io.tfrecord.example import BYTES, FLOAT
 _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4
 
 
-class Columns(NamedTuple):
+class Features(NamedTuple):
     """Features of many records, column by column."""
 
     counts: Ints  # (records, features): number of values, -1 where the record lacks the feature
@@ -52,7 +52,7 @@ def _messages(data: Bytes, at: int, stop: int, wanted: tuple[int, ...] = ()) -> 
 
 def parse_examples(
     buffer: Bytes, starts: Ints, stops: Ints, features: Mapping[str, int], name: str, first: int = 0
-) -> Columns:
+) -> Features:
     """Read the same features of many records at once.
 
     ``buffer``, ``starts`` and ``stops`` are those of :func:`reidrisk.io.tfrecord.framing.read_frames`, ``features`` all
@@ -66,7 +66,7 @@ def parse_examples(
     while True:
         # Before every try: one record with a long list makes room for a list as long in all of them.
         sizes.NUMBERS.check(shape[0] * shape[1] * width, name, "split the file, or leave out records with long lists")
-        columns = Columns(
+        columns = Features(
             np.full(shape, -1, dtype=np.int64),
             np.zeros((*shape, width), dtype=np.int64),
             np.zeros((*shape, width), dtype=np.uint32),

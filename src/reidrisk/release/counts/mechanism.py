@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reidrisk.base import Array, OptionError, ReidRiskError, one_of, stream
 from reidrisk.privacy import PrivacyStatement, check_budget, gaussian_sigma, noise, zcdp_rho
-from reidrisk.release.counts.pairs import Block, PairCounts
+from reidrisk.release.counts.pairs import CountTable, PairCounts
 
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 """Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
@@ -16,7 +16,7 @@ SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 class NoisePlan:
     """How much noise each table gets."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[CountTable, ...]
     sigma: tuple[float, ...]  # standard deviation of the noise of each table, in users
     epsilon: float
     delta: float
@@ -47,7 +47,7 @@ class NoisePlan:
 
 
 def plan_noise(
-    blocks: Sequence[Block], epsilon: float, delta: float, budget: str = "joint", discrete: bool = True
+    blocks: Sequence[CountTable], epsilon: float, delta: float, budget: str = "joint", discrete: bool = True
 ) -> NoisePlan:
     r"""Share a budget among tables of counts.
 
@@ -93,7 +93,7 @@ def add_noise(counts: PairCounts, plan: NoisePlan, seed: int | None = None) -> P
     return counts.replaced(noisy)
 
 
-def _shares(blocks: Sequence[Block]) -> dict[str, float]:
+def _shares(blocks: Sequence[CountTable]) -> dict[str, float]:
     whole = sum(SPLIT[block.name] for block in blocks)
     return {block.name: SPLIT[block.name] / whole for block in blocks}
 

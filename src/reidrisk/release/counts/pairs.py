@@ -22,7 +22,7 @@ _ONE_TABLE = 2048  # tokens from which threads share the work by table instead o
 
 
 @dataclass(frozen=True)
-class Block:
+class CountTable:
     """One table of counts that noise is added to."""
 
     name: str  # f11, f22, f12 of two epochs; within, across where counts are summed over more epochs
@@ -30,7 +30,7 @@ class Block:
     error: float  # summed squared error of the statistics q, times the number of users squared, for noise of variance 1
 
 
-def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
+def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[CountTable, ...]:
     r"""Return the tables that are measured on ``n_epochs`` epochs of sets of ``k`` tokens out of ``n_tokens``.
 
     Two epochs give :math:`f_{11}, f_{22}, f_{12}` with sensitivities :math:`\sqrt{\binom k2}, \sqrt{\binom k2}, k`
@@ -48,11 +48,15 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
     within = pairs * (1.0 + 2.0 / (k - 1) ** 2) if k > 1 else 0.0
     one = math.sqrt(math.comb(k, 2))
     if n_epochs == 2:
-        found = [Block("f11", one, within / 4), Block("f22", one, within / 4), Block("f12", float(k), float(cells))]
+        found = [
+            CountTable("f11", one, within / 4),
+            CountTable("f22", one, within / 4),
+            CountTable("f12", float(k), float(cells)),
+        ]
     else:
         steps = n_epochs - 1
-        across = Block("across", float(steps * k), cells / steps**2)
-        found = [Block("within", n_epochs * one, within / n_epochs**2), across]
+        across = CountTable("across", float(steps * k), cells / steps**2)
+        found = [CountTable("within", n_epochs * one, within / n_epochs**2), across]
     # Sets of one token hold no pair: that table is 0 whatever the data, and needs no noise.
     return tuple(block for block in found if block.sensitivity > 0.0)
 

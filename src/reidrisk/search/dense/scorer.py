@@ -32,7 +32,7 @@ _FORMS = ("cosine", "distance", "likelihood")
 Singles = npt.NDArray[np.float32]
 
 
-class Prepared(NamedTuple):
+class SingleRows(NamedTuple):
     """Rows as products take them: values and what they add in single precision, and the lengths of the true rows."""
 
     values: Singles
@@ -76,12 +76,12 @@ class VectorScorer(ByBlocks):
         """Steps of a score in one nat; 0 where scores are no likelihoods."""
         return GRID * self.temperature if self.form == "likelihood" else 0.0
 
-    def prepared(self, rows: VectorRows) -> Prepared:
+    def prepared(self, rows: VectorRows) -> SingleRows:
         """Bring rows into the form that products take."""
         values = rows.values.astype(np.float64)
         if self.form == "cosine":
             ready = (values / rows.extra[:, None]).astype(np.float32)
-            return Prepared(ready, np.zeros(len(rows), np.float32), np.ones(len(rows)), np.ones(len(rows)))
+            return SingleRows(ready, np.zeros(len(rows), np.float32), np.ones(len(rows)), np.ones(len(rows)))
         values -= 0.0 if self.centre is None else self.centre
         with np.errstate(over="ignore"):
             ready = (values / self.scale).astype(np.float32)
@@ -89,7 +89,7 @@ class VectorScorer(ByBlocks):
         area = self.scale**2
         bias = -0.5 * square / area if self.form == "distance" else rows.extra / area
         with np.errstate(over="ignore"):
-            return Prepared(ready, bias.astype(np.float32), np.sqrt(square) / self.scale, square)
+            return SingleRows(ready, bias.astype(np.float32), np.sqrt(square) / self.scale, square)
 
     def best(self, targets: VectorRows, queries: VectorRows, progress: Progress | None = None) -> Best:
         """Find best score, number of ties and lowest tied target of each query, exactly."""

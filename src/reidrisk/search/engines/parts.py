@@ -11,7 +11,7 @@ from reidrisk.base.errors import FormatError, OptionError
 _JOB = "job.json"
 
 
-class Parts:
+class FinishedParts:
     """The parts of one job that are finished. ``job`` says what the job is; a folder of another job is refused.
 
     A part is a folder of files, or values that JSON can write, or both. It is finished once its ``.json`` is there,

@@ -14,7 +14,7 @@ from reidrisk.base.progress import Progress, silent
 from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.engines.base import Scorer
 from reidrisk.search.engines.join import MOST_SETS, LatticeJoin, Pattern, joinable, n_sets, weight_columns
-from reidrisk.search.engines.parts import Parts
+from reidrisk.search.engines.parts import FinishedParts
 from reidrisk.search.engines.shards import Sharding
 from reidrisk.search.engines.stored import StoredTokens
 from reidrisk.search.index import Index
@@ -160,7 +160,12 @@ def searched(session: Session, join: LatticeJoin, weights: Weights, progress: Pr
 
 
 def resumed(
-    session: Session, join: LatticeJoin, weights: Weights, parts: Parts, name: str, progress: Progress | None = None
+    session: Session,
+    join: LatticeJoin,
+    weights: Weights,
+    parts: FinishedParts,
+    name: str,
+    progress: Progress | None = None,
 ) -> str:
     """Do what :func:`searched` does, with what each statement makes kept as a part: a killed search goes on there."""
     tell = progress or silent

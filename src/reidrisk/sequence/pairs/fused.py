@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from reidrisk.sequence.pairs.network import KINDS, PairNetwork, Side
+from reidrisk.sequence.pairs.network import KINDS, PairNetwork, Tower
 
 try:
     import triton
@@ -73,7 +73,7 @@ def _scan(  # type: ignore[no-untyped-def]
         tl.store(out + block.to(tl.int64) * n_queries + i, tl.max(score, axis=0))
 
 
-def block_best(network: PairNetwork, targets: Side, queries: Side) -> Tensor:
+def block_best(network: PairNetwork, targets: Tower, queries: Tower) -> Tensor:
     """Return (blocks, q) the best score of each query in each block of :data:`BLOCK` targets, in low precision."""
     n, q = len(targets.vector), len(queries.vector)
     d, h = network.sizes.width, network.sizes.hidden

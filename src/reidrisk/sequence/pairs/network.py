@@ -25,16 +25,16 @@ KINDS = 3  # of agreement: in the same epoch, at all, and in how many other epoc
 _CHANCE = 0.2  # that two observers see one token of the same user: where agreement starts, before anything is learnt
 
 
-class Side(NamedTuple):
+class Tower(NamedTuple):
     """Records of one side, ready for pairs: tower outputs (n, d), their projection (n, h), tokens (n, r) or None."""
 
     vector: Tensor
     projected: Tensor
     tokens: Tensor | None
 
-    def rows(self, part: Any) -> Side:
+    def rows(self, part: Any) -> Tower:
         """Return some of the records."""
-        return Side(self.vector[part], self.projected[part], None if self.tokens is None else self.tokens[part])
+        return Tower(self.vector[part], self.projected[part], None if self.tokens is None else self.tokens[part])
 
 
 class PairNetwork(nn.Module):
@@ -75,20 +75,20 @@ class PairNetwork(nn.Module):
                 self.agree[kind, : self.n_tokens, 0] = share * worth
                 self.agree[kind, : self.n_tokens, 1:] = 0.1 * torch.randn(self.n_tokens, self.sizes.hidden - 1)
 
-    def side(self, embedding: Tensor, tokens: Tensor | None, asked: bool) -> Side:
+    def side(self, embedding: Tensor, tokens: Tensor | None, asked: bool) -> Tower:
         """Bring records through the tower; ``asked`` says of queries, else they are targets."""
         vector = self.tower(embedding) + self.straight(embedding)
         vector = vector / (vector.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt()
-        return Side(vector, (self.asked if asked else self.known)(vector), tokens if self.agree is not None else None)
+        return Tower(vector, (self.asked if asked else self.known)(vector), tokens if self.agree is not None else None)
 
-    def tables(self, queries: Side) -> Tensor:
+    def tables(self, queries: Tower) -> Tensor:
         """Return (q, KINDS * r, h): what agreement with each query's tokens is worth to each unit."""
         assert self.agree is not None
         assert queries.tokens is not None
         known = torch.where(queries.tokens < 0, self.n_tokens, queries.tokens)
         return self.agree[:, known].permute(1, 0, 2, 3).flatten(1, 2)
 
-    def logits(self, queries: Side, targets: Side) -> Tensor:
+    def logits(self, queries: Tower, targets: Tower) -> Tensor:
         """Return the (q, n) logits of every query with every target."""
         weighed = queries.vector[:, :, None] * self.product
         units = torch.matmul(targets.vector, weighed) + targets.projected + queries.projected[:, None]
@@ -96,7 +96,7 @@ class PairNetwork(nn.Module):
             units = units + torch.bmm(agreements(queries.tokens, targets.tokens).to(units.dtype), self.tables(queries))
         return self._summed(units)
 
-    def among(self, queries: Side, candidates: Side) -> Tensor:
+    def among(self, queries: Tower, candidates: Tower) -> Tensor:
         """Return the (q, k) logits of each query with candidates of its own: vectors (q, k, d) and so on."""
         weighed = queries.vector[:, :, None] * self.product
         units = torch.bmm(candidates.vector, weighed) + candidates.projected + queries.projected[:, None]

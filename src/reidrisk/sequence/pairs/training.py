@@ -18,7 +18,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.parallel import slices
 from reidrisk.base.progress import Progress
 from reidrisk.base.streams import stream
-from reidrisk.sequence.pairs.network import PairNetwork, Side
+from reidrisk.sequence.pairs.network import PairNetwork, Tower
 from reidrisk.sequence.pairs.sizes import PairSchedule
 
 Both = Callable[[Any, np.random.Generator | None], tuple[Any, Any, Tensor | None, Tensor | None]]
@@ -45,7 +45,7 @@ class PairModel:
         """Where they are."""
         return self.network.product.device
 
-    def side(self, records: Any, tokens: Tensor | None, asked: bool) -> Side:
+    def side(self, records: Any, tokens: Tensor | None, asked: bool) -> Tower:
         """Bring records through encoder and tower."""
         return self.network.side(self.encoder(records), tokens, asked)
 

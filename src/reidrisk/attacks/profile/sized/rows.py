@@ -15,7 +15,7 @@ from reidrisk.attacks.profile.sized.distinct import log_sums
 from reidrisk.attacks.profile.sized.model import AGAIN, BASES, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import COARSE
-from reidrisk.attacks.profile.sized.volume import Terms
+from reidrisk.attacks.profile.sized.volume import VolumeTerms
 from reidrisk.base.arrays import Bools, Floats, Ints
 from reidrisk.search.sparse import SparseRows
 
@@ -24,14 +24,14 @@ _MOST_HELD = 0.999  # of what anybody like a target does, as far as the target i
 STEPS = _TARGET_STEPS * QUERY_STEPS  # steps of the score in one nat
 
 
-class Wanted(NamedTuple):
+class WantedItems(NamedTuple):
     """Which items the queries hold, and which one of them holds more than once; the others need no weights."""
 
     held: Bools
     again: Bools
 
     @classmethod
-    def by(cls, queries: Tally) -> "Wanted":
+    def by(cls, queries: Tally) -> "WantedItems":
         """Return what these queries want."""
         again = np.zeros(queries.counts.shape[1], dtype=np.bool_)
         again[queries.counts.indices[queries.events > 1.0]] = True
@@ -105,10 +105,10 @@ def _entries(model: Model, table: Tally) -> _Entries:
     if model.bursts:
         more = len(BASES) + 1 + items * len(model.knots)
     more += 0 if model.taste is None else model.taste.vectors.shape[1]
-    return _Entries(n, items + 1 + more + (0 if model.volume is None else len(Terms._fields)))
+    return _Entries(n, items + 1 + more + (0 if model.volume is None else len(VolumeTerms._fields)))
 
 
-def target_rows(model: Model, table: Tally, popularity: Floats, wanted: Wanted | None = None) -> Any:
+def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None = None) -> Any:
     """Return the weights of targets, of the ``wanted`` items only; default: all."""
     n, items = table.counts.shape
     totals = table.variety.astype(np.float64) if model.distinct else table.totals
@@ -123,7 +123,7 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: Wanted |
         placed = model.taste.placed(table)
         anybody = plain * np.exp(model.taste.tilt(table) - placed.norm[row])
         level = level - placed.norm
-        out.add_last(list(placed.taste.T / COARSE), before=0 if model.volume is None else len(Terms._fields))
+        out.add_last(list(placed.taste.T / COARSE), before=0 if model.volume is None else len(VolumeTerms._fields))
     worth = np.log1p(own / anybody)
     if model.apart:
         worth = np.full(len(item), math.log(AGAIN))
@@ -172,7 +172,7 @@ def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
         _add_bursts(out, model, table, popularity)
     if model.taste is not None:
         sums = COARSE * model.taste.asked(table, times)
-        out.add_last(list(sums.T), before=0 if model.volume is None else len(Terms._fields))
+        out.add_last(list(sums.T), before=0 if model.volume is None else len(VolumeTerms._fields))
     if model.volume is not None:
         out.add_last(model.volume.of_queries(table.totals))
     return out.matrix()
@@ -205,5 +205,5 @@ def _add_bursts(out: _Entries, model: Model, table: Tally, popularity: Floats) -
 
 def all_scores(model: Model, targets: Tally, queries: Tally, popularity: Floats) -> Floats:
     """Return the (q, n) scores of a few records, not rounded."""
-    known = target_rows(model, targets, popularity, Wanted.by(queries))
+    known = target_rows(model, targets, popularity, WantedItems.by(queries))
     return np.asarray((known @ query_rows(model, queries, popularity).T.tocsr()).toarray()).T

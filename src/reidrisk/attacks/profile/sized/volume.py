@@ -20,7 +20,7 @@ CORRELATIONS = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 _RANKS = 255  # totals of a side that are kept, at most
 
 
-class Terms(NamedTuple):
+class VolumeTerms(NamedTuple):
     """The log Bayes factor as a product of three numbers of a target and three of a query."""
 
     first: Floats
@@ -42,19 +42,19 @@ class Volume:
     known: tuple[float, ...]
     asked: tuple[float, ...]
 
-    def of_targets(self, totals: Floats) -> Terms:
+    def of_targets(self, totals: Floats) -> VolumeTerms:
         """Return the terms of targets with these totals."""
         each, place = np.unique(totals, return_inverse=True)
         x = normal_score(each, self.known)
         alone, slope = self._alone(x), self.correlation / (1.0 - self.correlation**2) * x
         _, y, rest = self.of_queries(np.array(self.asked))
         alone = alone - np.log(np.exp(alone[:, None] + np.outer(slope, y) + rest).mean(axis=1))
-        return Terms(alone[place], slope[place], np.ones(len(totals)))
+        return VolumeTerms(alone[place], slope[place], np.ones(len(totals)))
 
-    def of_queries(self, totals: Floats) -> Terms:
+    def of_queries(self, totals: Floats) -> VolumeTerms:
         """Return the terms of queries with these totals."""
         y = normal_score(totals, self.asked)
-        return Terms(np.ones(len(y)), y, self._alone(y) - 0.5 * np.log1p(-(self.correlation**2)))
+        return VolumeTerms(np.ones(len(y)), y, self._alone(y) - 0.5 * np.log1p(-(self.correlation**2)))
 
     def _alone(self, score: Floats) -> Floats:
         r2 = self.correlation**2

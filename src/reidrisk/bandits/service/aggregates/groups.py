@@ -24,7 +24,7 @@ _DIGITS = 9  # to which handed-out cells are rounded; rows still add up far with
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class SharedGroup:
     """A group as it is handed out, and as a newcomer's metadata are compared with it."""
 
     key: str  # the same for the same records under the same strategy
@@ -42,7 +42,7 @@ class Group:
 class Built:
     """What a rebuild would hand out, and the measured risk of it."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[SharedGroup, ...]
     risk: dict[str, Any]
     draws: int  # groups whose noise was drawn anew
 
@@ -79,7 +79,7 @@ def built(
             continue
         draws += matrix is None and spec.is_noisy
         shown = np.round(made, _DIGITS) if matrix is None else matrix
-        groups.append(Group(key, profiles[chosen].mean(axis=0), shown, tuple(m.agent for m in inside)))
+        groups.append(SharedGroup(key, profiles[chosen].mean(axis=0), shown, tuple(m.agent for m in inside)))
         scales.append(scale)
     small = [group for group in groups if group.size < spec.minimum_group]
     if small:  # batches rule it out; should they ever fail, nothing small may leave
@@ -126,7 +126,7 @@ def _key(spec: ServiceSpec, members: Sequence[Member]) -> str:
 
 
 def _risk(
-    members: Sequence[Member], groups: Sequence[Group], scales: Sequence[Floats], spec: ServiceSpec, seed: int
+    members: Sequence[Member], groups: Sequence[SharedGroup], scales: Sequence[Floats], spec: ServiceSpec, seed: int
 ) -> dict[str, Any]:
     """Measure how often an attacker who has every group's matrix finds the people behind them, by both attacks."""
     place = {agent: number for number, group in enumerate(groups) for agent in group.members}

@@ -60,7 +60,7 @@ class Wanted(_Body):
     profile: Profile
 
 
-class Standing(_Body):
+class RecordStanding(_Body):
     """Where a record stands: none, waiting (for enough others), included, withdrawn."""
 
     state: str
@@ -128,13 +128,13 @@ def revoke(service: Service, agent: Own) -> Response:
     return Response(status_code=204)
 
 
-@agents.get("/agents/{agent}/record", response_model=Standing, responses=documented(401, 403, 422, 429))
+@agents.get("/agents/{agent}/record", response_model=RecordStanding, responses=documented(401, 403, 422, 429))
 def standing(service: Service, agent: Own) -> dict[str, Any]:
     """Say where the own record stands; the record itself is not sent back."""
     return _standing(service, agent)
 
 
-@agents.put("/agents/{agent}/record", response_model=Standing, responses=_WRITE)
+@agents.put("/agents/{agent}/record", response_model=RecordStanding, responses=_WRITE)
 def share(service: Service, agent: Own, given: Record, key: Key = None) -> Response:
     """Share a record, or update it; it counts from a rebuild on in which enough others are with it."""
     matrix, profile = given.matrix, given.profile
@@ -149,7 +149,7 @@ def share(service: Service, agent: Own, given: Record, key: Key = None) -> Respo
     return JSONResponse(_standing(service, agent), status)
 
 
-@agents.delete("/agents/{agent}/record", response_model=Standing, responses=_WRITE)
+@agents.delete("/agents/{agent}/record", response_model=RecordStanding, responses=_WRITE)
 def withdraw(service: Service, agent: Own, key: Key = None) -> Response:
     """Withdraw the record: it is deleted now, and every matrix that it was part of is gone at ``next_rebuild``."""
 
