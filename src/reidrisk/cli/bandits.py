@@ -12,7 +12,8 @@ from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
 from reidrisk.base import OptionError
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, numbers, option, takes
+from reidrisk.cli.groups import takes
+from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, numbers, option
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Tradeoff

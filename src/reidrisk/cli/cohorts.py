@@ -11,73 +11,90 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import one_of
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json, Out, again, argument, menu, option, takes
+from reidrisk.cli.groups import group, grouped, takes
+from reidrisk.cli.parameters import Json, Out, again, argument, menu, option
 from reidrisk.cohorts.spec import CohortSpec, Noise
 
 cohorts = menu("Group users into cohorts, and find cohorts that give a sensitive interest away.")
 
 
+@group
+class AssignOptions:
+    """Whose visits are put into which cohorts, and where those are written."""
+
+    visits: Path = argument(..., "Visits: a table with the columns user and host (or token).")
+    out: Path = option(..., "Write the cohorts here: user, cohort; with weeks, one column per week.")
+    table: Path | None = option(None, "Chrome's table of cohorts (SortingLshClusters).")
+    min_size: int | None = option(None, "Fit a table: the least users a cohort may have. Not for a private audit.")
+    min_domains: int = option(7, "Users with fewer distinct domains have no cohort.")
+    registrable: bool = option(False, "Turn hosts into registrable domains first, as Chrome did.", "--registrable")
+    invalid_hosts: str = option("refuse", "With it: 'refuse' what has no registrable domain, or 'drop' it.")
+    shown: bool = option(False, "Give blocked cohorts of the table as none.", "--shown")
+    week_column: str | None = option(None, "Column that numbers the weeks: one cohort per week.")
+    save_table: Path | None = option(None, "Write the fitted table here, in Chrome's format; FILE.fitted marks it.")
+
+    def check(self) -> None:
+        """Refuse options that do not go together, and files that cannot be written."""
+        from reidrisk.cohorts.floc.sorting_lsh import fitted_mark
+        from reidrisk.io.atomic import is_stream
+
+        mark = None if self.save_table is None or is_stream(self.save_table) else fitted_mark(self.save_table)
+        output.check_writable(self.out, self.save_table, mark, inputs=(self.visits, self.table))
+        if (self.table is None) == (self.min_size is None):
+            either = "give --table (cohorts of a given table) or --min-size (fit one to these users)"
+            nothing = f"nothing says which cohorts; {either}"
+            raise OptionError(nothing if self.table is None else f"{either}, not both")
+        if self.min_size is not None and self.min_size < 1:
+            raise OptionError(f"--min-size must be at least 1, not {self.min_size}")
+        if self.shown and self.table is None:
+            raise OptionError("--shown needs --table: a fitted table blocks nothing yet")
+        one_of("--invalid-hosts", self.invalid_hosts, ("refuse", "drop"))
+
+
 @cohorts.command("assign")
-def assign(
-    visits: Path = argument(..., "Visits: a table with the columns user and host (or token)."),
-    out: Path = option(..., "Write the cohorts here: user, cohort; with weeks, one column per week."),
-    table: Path | None = option(None, "Chrome's table of cohorts (SortingLshClusters)."),
-    min_size: int | None = option(None, "Fit a table: the least users a cohort may have. Not for a private audit."),
-    min_domains: int = option(7, "Users with fewer distinct domains have no cohort."),
-    registrable: bool = option(False, "Turn hosts into registrable domains first, as Chrome did.", "--registrable"),
-    invalid_hosts: str = option("refuse", "With it: 'refuse' what has no registrable domain, or 'drop' it."),
-    shown: bool = option(False, "Give blocked cohorts of the table as none.", "--shown"),
-    week_column: str | None = option(None, "Column that numbers the weeks: one cohort per week."),
-    save_table: Path | None = option(None, "Write the fitted table here, in Chrome's format; FILE.fitted marks it."),
-    as_json: Json = False,
-) -> None:
+@grouped
+def assign(options: AssignOptions, as_json: Json = False) -> None:
     """Put users into cohorts by the domains they visited: SimHash and SortingLSH, as Chrome did."""
+    from reidrisk import Traces, io
+    from reidrisk import cohorts as api
+    from reidrisk.present.pages.cohorts import assignment_page
+
+    options.check()
+    with output.progress_bar() as say:
+        say("reading the visits", 0.0)
+        frame = api.read_visits(options.visits, options.week_column)
+        dropped = 0
+        if options.registrable:
+            say("finding registrable domains", 0.3)
+            frame, dropped = _registrable(frame, options.invalid_hosts)
+        say("computing cohorts", 0.5)
+        users, weeks = _weeks(frame, options.week_column is not None)
+        known, found = _cohorts(options, weeks)
+        say("writing them", 0.9)
+        if options.week_column is None:
+            api.write_assignment(options.out, users, found[:, 0], fitted=known.fitted)
+        else:
+            io.write_traces(Traces(found, n_tokens=len(known), users=users.to_list()), options.out)
+        if options.save_table is not None:
+            known.write(options.save_table)
+    summary = api.assignment_summary(found, len(known), dropped)
+    output.show(assignment_page(summary), {"out": str(options.out)} | summary.to_dict(), as_json)
+    if not as_json:
+        output.remark(f"cohorts: {options.out}")
+
+
+def _cohorts(options: AssignOptions, weeks: list[Any]) -> tuple[Any, Any]:
+    """Return the table of cohorts, read or fitted, and the cohort of each user in each week."""
     import numpy as np
 
     from reidrisk import cohorts as api
-    from reidrisk import io
-    from reidrisk.cohorts.floc.sorting_lsh import fitted_mark
-    from reidrisk.io.atomic import is_stream
-    from reidrisk.present.pages.cohorts import assignment_page
 
-    mark = None if save_table is None or is_stream(save_table) else fitted_mark(save_table)
-    output.check_writable(out, save_table, mark, inputs=(visits, table))
-    if (table is None) == (min_size is None):
-        either = "give --table (cohorts of a given table) or --min-size (fit one to these users)"
-        raise OptionError(f"{either}, not both" if table is not None else f"nothing says which cohorts; {either}")
-    if min_size is not None and min_size < 1:
-        raise OptionError(f"--min-size must be at least 1, not {min_size}")
-    if shown and table is None:
-        raise OptionError("--shown needs --table: a fitted table blocks nothing yet")
-    one_of("--invalid-hosts", invalid_hosts, ("refuse", "drop"))
-    with output.progress_bar() as say:
-        say("reading the visits", 0.0)
-        frame = api.read_visits(visits, week_column)
-        dropped = 0
-        if registrable:
-            say("finding registrable domains", 0.3)
-            frame, dropped = _registrable(frame, invalid_hosts)
-        say("computing cohorts", 0.5)
-        users, weeks = _weeks(frame, week_column is not None)
-        if table is not None:
-            known = api.SortingLSH.from_chrome(table)
-            found = np.stack([np.asarray(known.cohort(week, min_domains, shown)) for week in weeks], axis=1)
-        else:
-            made = api.weekly_cohorts(weeks, 1 if min_size is None else min_size, min_domains)
-            known, found = made.table, made.traces.tokens
-        say("writing them", 0.9)
-        if week_column is None:
-            api.write_assignment(out, users, found[:, 0], fitted=known.fitted)
-        else:
-            from reidrisk import Traces
-
-            io.write_traces(Traces(found, n_tokens=len(known), users=users.to_list()), out)
-        if save_table is not None:
-            known.write(save_table)
-    summary = api.assignment_summary(found, len(known), dropped)
-    output.show(assignment_page(summary), {"out": str(out)} | summary.to_dict(), as_json)
-    if not as_json:
-        output.remark(f"cohorts: {out}")
+    if options.table is None:
+        made = api.weekly_cohorts(weeks, options.min_size or 1, options.min_domains)
+        return made.table, made.traces.tokens
+    known = api.SortingLSH.from_chrome(options.table)
+    found = [np.asarray(known.cohort(week, options.min_domains, options.shown)) for week in weeks]
+    return known, np.stack(found, axis=1)
 
 
 def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:

@@ -1,23 +1,14 @@
-"""What commands have in common: options (their own, shared, of a spec), menus, and the words to run one again."""
+"""What commands have in common: how an option is declared and read, menus, and the words to run one again."""
 
-import inspect
 import math
 import shlex
-import types
-import typing
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
 
 from reidrisk.base import OptionError
-from reidrisk.base.specs import as_flag
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-Spec = TypeVar("Spec", bound=BaseModel)
 
 
 def option(default: Any, about: str, *flags: str) -> Any:
@@ -33,46 +24,6 @@ def argument(default: Any, about: str, metavar: str | None = None) -> Any:
 Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).", readable=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; default: drawn, and printed.")]
-
-
-def takes(*specs: type[BaseModel]) -> Callable[[Command], Command]:
-    """Add the described fields of specs to the options of a command, which takes them as ``**options``.
-
-    A field without a default may be left out on the command line, and is then None.
-    """
-
-    def extend(command: Command) -> Command:
-        signature = inspect.signature(command, eval_str=True)
-        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        fields = [field for spec in specs for field in spec.model_fields.items() if field[1].description]
-        added = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=option(None if field.is_required() else field.default, field.description or "", as_flag(name)),
-                annotation=_kind(field.annotation, field.is_required()),
-            )
-            for name, field in fields
-        ]
-        wrapped: Any = command
-        wrapped.__signature__ = signature.replace(parameters=[*own, *added])
-        wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
-        return command
-
-    return extend
-
-
-def _kind(annotation: Any, required: bool) -> Any:
-    """Return a type that the command line reads; what may be chosen is text, which the spec checks."""
-    if typing.get_origin(annotation) is typing.Literal:
-        return str
-    plain = typing.get_origin(annotation) not in (types.UnionType, typing.Union)
-    return annotation | None if required and plain else annotation
-
-
-def chosen(spec: type[Spec], options: dict[str, Any]) -> Spec:
-    """Return one of the specs of a command, with what was chosen for its fields."""
-    return spec(**{name: options[name] for name in spec.model_fields})
 
 
 def numbers(flag: str, text: str | None, kind: type[int] | type[float]) -> tuple[Any, ...] | None:

@@ -10,7 +10,8 @@ import typer
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json, Seed, argument, chosen, menu, option, takes
+from reidrisk.cli.groups import chosen, takes
+from reidrisk.cli.parameters import Json, Seed, argument, menu, option
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import release as words
 from reidrisk.release.spec import FitSpec, MeasureSpec, SetsSpec, ValidationSpec

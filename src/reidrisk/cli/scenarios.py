@@ -1,23 +1,38 @@
 """Which scenario the options of `reidrisk audit` name, if any."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from reidrisk.base.errors import OptionError
+from reidrisk.cli.groups import group
+from reidrisk.cli.parameters import option
 
 _KNOWS, _SPLIT = ("facts", "errors", "which"), ("split", "at", "share")
 
 
-def chosen_scenario(given: Mapping[str, Any]) -> dict[str, Any] | None:
+@group
+class ScenarioOptions:
+    """Who attacks, with what."""
+
+    scenario: str | None = option(None, "Who attacks, with what; default: all that fit.")
+    facts: int | None = option(None, "Facts that the attacker of 'knows' has about a person; default: 4.")
+    errors: float | None = option(None, "Share of these facts that are wrong.")
+    which: str | None = option(None, "Which facts they know: random, first (in time) or rarest; default: random.")
+    split: str | None = option(None, "How 'split' cuts a table in two: by time, random or a column; default: time.")
+    at: str | None = option(None, "Where 'split' cuts: a date or number; two, with a comma, leave out what is between.")
+    share: float | None = option(None, "Share of each record to identify after a 'split'; default: 0.5.")
+    visit: str | None = option(None, "Identify each day, week, month or value of a column by itself (one table).")
+
+
+def chosen_scenario(given: ScenarioOptions) -> dict[str, Any] | None:
     """Return the scenario that options name: options of one of them alone are enough.
 
-    >>> chosen_scenario({"facts": 2, "which": "rarest"})
+    >>> chosen_scenario(ScenarioOptions(facts=2, which="rarest"))
     {'name': 'knows', 'facts': 2, 'which': 'rarest'}
-    >>> chosen_scenario({"at": "2024-06-30,2024-09-01"})
+    >>> chosen_scenario(ScenarioOptions(at="2024-06-30,2024-09-01"))
     {'name': 'split', 'at': ('2024-06-30', '2024-09-01')}
     """
-    said = {name: given.get(name) for name in (*_KNOWS, *_SPLIT, "visit") if given.get(name) is not None}
-    name = given.get("scenario")
+    said = {name: value for name, value in vars(given).items() if value is not None}
+    name = said.pop("scenario", None)
     if name is None:
         knows, split = (next((one for one in some if one in said), None) for some in (_KNOWS, _SPLIT))
         if knows and split:

@@ -9,7 +9,8 @@ from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.base.extras import require
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json, Seed, argument, option, takes
+from reidrisk.cli.groups import takes
+from reidrisk.cli.parameters import Json, Seed, argument, option
 
 
 @takes(ServiceSpec)

@@ -39,7 +39,9 @@ class Noise(Spec):
     model: Model = Field(default="central", description="With --private: noise is 'central', or 'local' to each user.")
     most_categories: Some = Field(default=None, description="With --private, central: categories of a user that count.")
     simulation: bool = Field(default=False, description="With --private: seeded noise, which protects nobody.")
-    public_rule: str = Field("", description="With --private: where the cohorts' rule comes from: not these users.")
+    public_rule: str = Field(
+        default="", description="With --private: where the cohorts' rule comes from: not these users."
+    )
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from reidrisk import cohorts
 from reidrisk.base.progress import Progress, Steps
+from reidrisk.cohorts.spec import Noise
 from reidrisk.present import drawing
 from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.floc.people import all_browsing
@@ -18,11 +18,11 @@ __all__ = ["private"]
 
 NUMBERS = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000, 300_000_000, 1_000_000_000)
 T = 0.1
-SETTINGS: tuple[tuple[str, Literal["central", "local"], float, float | None], ...] = (
-    ("Central, epsilon 1", "central", 1.0, 1e-9),
-    ("Central, epsilon 0.1", "central", 0.1, 1e-9),
-    ("Local, epsilon 2", "local", 2.0, None),
-    ("Local, epsilon 0.5", "local", 0.5, None),
+SETTINGS = (
+    ("Central, epsilon 1", Noise(epsilon=1.0, delta=1e-9)),
+    ("Central, epsilon 0.1", Noise(epsilon=0.1, delta=1e-9)),
+    ("Local, epsilon 2", Noise(epsilon=2.0, model="local")),
+    ("Local, epsilon 0.5", Noise(epsilon=0.5, model="local")),
 )
 
 
@@ -52,14 +52,13 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
     people = next((each for each in browsing if each.name == "msweb"), browsing[0])
     counts = cohorts.count_visits(people.assignment(), people.visited(), categories=list(people.sensitive))
     found: list[tuple[str, UsersNeeded]] = []
-    for name, model, epsilon, delta in SETTINGS:
+    for name, noise in SETTINGS:
         steps.begin(name, 1.0)
-        needed = users_needed(counts, NUMBERS, epsilon, delta, model, T, wanted=0.95, seed=seed)
-        found.append((name, needed))
+        found.append((name, users_needed(counts, NUMBERS, noise, T, wanted=0.95, seed=seed)))
     steps.begin("decide beyond chance", 2.0)
     sure = [
-        (name, users_needed(counts, NUMBERS, e, delta, model, T, 0.95, runs=1, seed=seed, rule="chance"))
-        for name, model, e, delta in SETTINGS[::2]
+        (name, users_needed(counts, NUMBERS, noise, T, wanted=0.95, runs=1, seed=seed, rule="chance"))
+        for name, noise in SETTINGS[::2]
     ]
     drawn = [
         line(

@@ -19,7 +19,7 @@ from reidrisk.cohorts.private.sensitivity import lie_probability
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps, row_blocks
 from reidrisk.cohorts.sensitivity.significance import discoveries, nuisance
-from reidrisk.cohorts.spec import Model
+from reidrisk.cohorts.spec import Noise
 from reidrisk.present.words.frequencies import percent
 
 __all__ = ["UsersNeeded", "users_needed"]
@@ -74,13 +74,10 @@ class UsersNeeded(Result):
 def users_needed(
     counts: CohortCounts,
     users: Sequence[int],
-    epsilon: float,
-    delta: float | None = None,
-    model: Model = "central",
+    noise: Noise,
     t: float = 0.1,
     wanted: float = 0.99,
     runs: int = 5,
-    most_categories: int | None = None,
     seed: int = 0,
     rule: Literal["plain", "chance"] = "plain",
 ) -> UsersNeeded:
@@ -95,8 +92,8 @@ def users_needed(
         Exact counts.
     users : sequence of int
         Numbers of users to try, ascending.
-    epsilon, delta, model, most_categories
-        As for :func:`private_sensitivity`; ``most_categories`` sets the noise only.
+    noise : Noise
+        As for :func:`reidrisk.cohorts.sensitivity`; ``most_categories`` sets the noise only.
     wanted : float
         Share of cohorts that should be on the right side. The last cohorts lie next to t, and may never agree.
     runs, seed : int
@@ -110,7 +107,7 @@ def users_needed(
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> cohort = np.repeat(np.arange(20), 50)
     >>> counts = count_visits(cohort, np.arange(1_000)[:, None] % 50 < np.where(cohort == 3, 20, 5)[:, None])
-    >>> found = users_needed(counts, [1_000, 10_000, 100_000], epsilon=1.0, delta=1e-9)
+    >>> found = users_needed(counts, [1_000, 10_000, 100_000], Noise(epsilon=1.0, delta=1e-9))
     >>> found.needed, found.agreement[-1]
     (10000, 1.0)
     """
@@ -122,12 +119,9 @@ def users_needed(
         raise OptionError("users must be whole numbers that ascend, and there must be at least one")
     if numbers[-1] > _MOST_USERS:
         raise OptionError(f"users goes up to {numbers[-1]:,}; give at most {_MOST_USERS:,}")
-    if model not in ("central", "local"):
-        raise OptionError(f"model must be 'central' or 'local', not {model!r}")
     if rule not in ("plain", "chance"):
         raise OptionError(f"rule must be 'plain' or 'chance', not {rule!r}")
-    if model == "central" and delta is None:
-        raise OptionError("the central model needs a delta, well below 1/users, such as 1e-9")
+    epsilon, delta = noise.epsilon, noise.delta
     exact = exceeding(counts, gaps(counts), t)
     # Cohorts are numbered anew: only those with users can be multiplied.
     renumbered = CohortCounts(
@@ -135,13 +129,15 @@ def users_needed(
     )
     sizes, visits = with_every_cohort(renumbered, exact.size)
     sides = np.empty((len(numbers), runs, exact.size), dtype=bool)
-    sigma = central_noise(visits.shape[1], epsilon, delta, most_categories)[1] if delta is not None else 0.0
+    sigma = 0.0
+    if noise.model == "central" and delta is not None:
+        sigma = central_noise(visits.shape[1], epsilon, delta, noise.most_categories)[1]
     for i, n in enumerate(numbers):
         many = np.maximum(np.rint(sizes * (n / counts.n_users)).astype(np.int64), 0)
         seen = np.minimum(np.rint(visits * (n / counts.n_users)).astype(np.int64), many[:, None])
         for run in range(runs):
             measured: CentralCounts | LocalCounts
-            if model == "central":
+            if noise.model == "central":
                 own = int(stream(seed, f"noise at {n} users", run).integers(1 << 62))
                 measured = central_counts(many, seen, sigma, own)
             else:
@@ -152,7 +148,7 @@ def users_needed(
     # A cohort next to t is wrong in many runs, one far from it in none: runs say nothing of other cohorts.
     ends = [mean_interval(part.mean(axis=0)) for part in right]
     reached = next((n for i, n in enumerate(numbers) if (agreement[i:] >= wanted).all()), None)
-    budget = f"epsilon {epsilon:g}" + (f", delta {delta:g}" if model == "central" else "")
+    budget = f"epsilon {epsilon:g}" + (f", delta {delta:g}" if delta else "")
     return UsersNeeded(
         users=tuple(numbers),
         agreement=tuple(agreement.tolist()),
@@ -164,7 +160,7 @@ def users_needed(
         n_cohorts=exact.size,
         needed=reached,
         wanted=float(wanted),
-        model=model,
+        model=noise.model,
         epsilon=float(epsilon),
         delta=float(delta or 0.0),
         t=float(t),
@@ -178,7 +174,7 @@ def users_needed(
             "the baseline decides the same for every cohort",
         ),
         reading=(
-            f"With {model} noise at {budget}, {percent(wanted)} of the decisions are those of the exact counts "
+            f"With {noise.model} noise at {budget}, {percent(wanted)} of the decisions are those of the exact counts "
             + (f"from {reached:,} users on." if reached else f"at none of the numbers up to {numbers[-1]:,} users.")
         ),
     )

@@ -11,9 +11,11 @@ from reidrisk.base.errors import ReidRiskError
 from reidrisk.cohorts.private.counts import LocalCounts, central_noise, with_every_cohort
 from reidrisk.cohorts.private.sensitivity import ask_users
 from reidrisk.cohorts.sensitivity.counts import count_visits
+from reidrisk.cohorts.spec import Noise
 from reidrisk_studies.floc.users_needed import UsersNeeded, simulated_answers, users_needed
 
-BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}
+NOISE = {"central": Noise(epsilon=1.0, delta=1e-6), "local": Noise(epsilon=2.0, model="local")}
+USUAL = Noise(epsilon=1.0, delta=1e-9)
 
 
 def population(rng, sizes, chance, without=0):
@@ -30,7 +32,7 @@ def test_the_share_of_right_decisions_follows_the_normal_law_of_the_noise():
     gap = 0.99 * (frequency - rest)
     sigma = central_noise(1, 1.0, 1e-9)[1]
     t = gap - 0.15
-    found = users_needed(counts, [10_000], 1.0, 1e-9, t=t, runs=2_000, seed=1)
+    found = users_needed(counts, [10_000], USUAL, t=t, runs=2_000, seed=1)
     wrong = norm.cdf(-0.15 * size / (sigma * math.sqrt(1 + frequency**2)))
     assert found.missed[0] == pytest.approx(wrong, abs=4 * math.sqrt(wrong / 2_000))
 
@@ -41,7 +43,7 @@ def test_more_users_bring_the_decisions_of_the_exact_counts(model):
     chance = np.full((31, 8), 0.05)
     chance[[2, 9], [1, 4]] = 0.4
     counts = count_visits(*population(rng, [100] * 30, chance, without=300))
-    found = users_needed(counts, [3_300, 100_000, 10_000_000], model=model, t=0.2, **BUDGET[model])
+    found = users_needed(counts, [3_300, 100_000, 10_000_000], NOISE[model], t=0.2)
     assert found.agreement[0] < found.agreement[-1] == 1.0
     assert found.needed in found.users
     assert found.sensitive == 2
@@ -52,7 +54,7 @@ def test_runs_of_one_cohort_do_not_narrow_the_interval():
     """Cohorts are what is new in another system; more runs of the same ones say nothing about others."""
     cohort = np.repeat(np.arange(20), 50)
     counts = count_visits(cohort, np.arange(1_000)[:, None] % 50 < np.where(cohort == 3, 20, 5)[:, None])
-    one, many = (users_needed(counts, [10**7], 1.0, 1e-9, runs=runs) for runs in (1, 50))
+    one, many = (users_needed(counts, [10**7], USUAL, runs=runs) for runs in (1, 50))
     assert one.agreement == many.agreement == (1.0,)
     # Clopper-Pearson of 20 of 20.
     assert many.low[0] == one.low[0] == pytest.approx(0.025 ** (1 / 20))
@@ -61,7 +63,7 @@ def test_runs_of_one_cohort_do_not_narrow_the_interval():
     near[5] = 10
     edge = cohorts.CohortCounts(counts.cohorts, counts.sizes, near, near.sum(axis=0), 1_000, counts.categories)
     t = float(0.95 * (10 / 50 - (near.sum() - 10) / 950)) + 1e-9
-    found = users_needed(edge, [10**6], 1.0, 1e-9, t=t, runs=50)
+    found = users_needed(edge, [10**6], USUAL, t=t, runs=50)
     assert 0.9 < found.agreement[0] < 1.0
     assert found.low[0] < 0.9
 
@@ -71,8 +73,8 @@ def test_beyond_chance_blocks_hardly_anything_needlessly():
     chance = np.full((41, 20), 0.03)
     chance[:4, 0] = 0.5
     counts = count_visits(*population(rng, [200] * 40, chance, without=200))
-    budget = {"epsilon": 0.5, "delta": 1e-9, "t": 0.1, "runs": 4}
-    plain, sure = (users_needed(counts, [8_200, 80_000, 800_000], rule=rule, **budget) for rule in ("plain", "chance"))
+    noise, numbers = Noise(epsilon=0.5, delta=1e-9), [8_200, 80_000, 800_000]
+    plain, sure = (users_needed(counts, numbers, noise, runs=4, rule=rule) for rule in ("plain", "chance"))
     assert plain.needless[0] > 20
     assert max(sure.needless) < 0.5
     assert sure.agreement[0] >= sure.baseline - 0.02
@@ -82,8 +84,8 @@ def test_beyond_chance_blocks_hardly_anything_needlessly():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda counts: users_needed(counts, [10**10], 1.0, model="local"), "too many to draw"),
-        (lambda counts: users_needed(counts, [10**30], 1.0, 1e-6), "at most"),
+        (lambda counts: users_needed(counts, [10**10], NOISE["local"]), "too many to draw"),
+        (lambda counts: users_needed(counts, [10**30], NOISE["central"]), "at most"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(call, message):
