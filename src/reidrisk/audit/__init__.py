@@ -5,6 +5,7 @@ from reidrisk.audit.assess import assess
 from reidrisk.audit.assumptions import exceeds
 from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.comparison import AuditDifference, compare
+from reidrisk.audit.ends import strongest
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
 from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate, gate
@@ -12,7 +13,7 @@ from reidrisk.audit.per_person import PerPerson
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
 from reidrisk.audit.questions import Asked
-from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
+from reidrisk.audit.result import Assumption, AuditResult, Timing
 from reidrisk.audit.run import audit_traces, run
 from reidrisk.audit.schema import result_schema
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables

@@ -1,12 +1,9 @@
 """Auditing one case: every attack at growing numbers of epochs, items or facts, bounds, sureness, and the summary."""
 
 import dataclasses
-import datetime
-import platform
 import time
 from collections.abc import Sequence
-from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +14,22 @@ from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.axis import Axis, Look, axis_of
 from reidrisk.audit.bounding import bounds_at
 from reidrisk.audit.choice import telling_epochs
+from reidrisk.audit.ends import error_parts, lower_end, strongest
 from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.per_person import Scored
 from reidrisk.audit.ranks import rank_notes
-from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
+from reidrisk.audit.result import Assumption, AuditResult, Timing, versions_now
+from reidrisk.audit.rows import DrawnQueries, MeasuredRows
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.suppress import suppress
 from reidrisk.audit.sureness import Sureness, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt, check_truth
 from reidrisk.audit.warnings import warnings
-from reidrisk.base import DataError, Difference, Ints, Note, Progress, Risk, Steps, mean_interval, of_class, silent
+from reidrisk.base import DataError, Note, Progress, Risk, Steps, of_class, silent
 from reidrisk.base.streams import fresh_seed
-from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
-from reidrisk.records import Case, TopSets, Truth, Vectors
+from reidrisk.measure.risk import chosen_queries
+from reidrisk.records import Case, TopSets, Vectors
 from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
@@ -74,7 +73,7 @@ def audit_case(
     planned = plan.planned(spec, case, axis, spec.budget / questions, len(attacks))
     sampled = spec.sample if planned.sample is None else planned.sample
     spec = spec.model_copy(update={"attacks": planned.names, "sample": sampled})
-    asked = _Asked.drawn(case, spec, planned.sample)
+    asked = DrawnQueries.drawn(case, spec, planned.sample)
     chosen = plan.chosen_attacks(spec, case.targets, attacks, case)
     telling: tuple[tuple[int, ...], ...] = ()
     if axis.name == "epochs" and asked.truth is not None:
@@ -87,12 +86,12 @@ def audit_case(
     work = sum(axis.share(look) for look in looks) * len(chosen) + 2 * sum(bounded) / axis.size
     extra = work + 2.0 if is_asked(spec) else 0.0  # what is asked beside the risk takes about as long again
     steps = Steps(tell, total=work + 2.0 + extra)
-    rows = _Rows(axis, asked, spec, engine)
+    rows = MeasuredRows(axis, asked, spec, engine)
     for look in looks if asked.truth is not None else ():
         rows.measure(chosen, look, steps)
     risks, differences = rows.risks, rows.differences
     parts = error_parts(risks, axis.size, axis.asked, axis.name, questions)
-    lower_ends = tuple(_lower_end(risk, n) for risk, n in zip(risks, parts, strict=True))
+    lower_ends = tuple(lower_end(risk, n) for risk, n in zip(risks, parts, strict=True))
     found = bounds_at(spec, case, top_sets, bounded, steps)
 
     steps.begin("how sure the attack is", 2.0)
@@ -137,14 +136,13 @@ def audit_case(
         notes=(),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None,
-        versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
-        | {"python": platform.python_version()},
+        versions=versions_now(),
         kind=type(case.targets).__name__.lower(),
         axis=axis.name,
         scenario=scenario,
         not_run=planned.not_run,
         n_questions=questions,
-        timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
+        timing=Timing.since(started),
         scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),
     )
     worst_attack = strongest_of(chosen, None if worst is None else worst.attack)
@@ -187,69 +185,8 @@ def together(results: Sequence[AuditResult]) -> AuditResult:
     return dataclasses.replace(result, gate=gate(result, limit))
 
 
-class _Asked(NamedTuple):
-    """Which queries are scored (``rows``), of how many drawn, their truth, and how many targets nobody asks for."""
-
-    rows: Ints
-    n_drawn: int
-    everyone: bool
-    truth: Truth | None
-    n_unasked: int | None
-
-    @classmethod
-    def drawn(cls, case: Case, spec: AuditSpec, sample: int | None) -> "_Asked":
-        rows, _ = chosen_queries(len(case.queries), sample, spec.seed)
-        drawn = np.arange(len(case.queries)) if rows is None else rows
-        known = case.truth
-        if known is None:
-            return cls(drawn, len(drawn), rows is None, None, None)
-        # Who is not among the targets cannot be found there, and would dilute the rate of those who can.
-        matched = drawn[known.target[drawn] >= 0]
-        if not matched.size:
-            raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
-        unasked = len(case.targets) - len(np.unique(known.target[known.target >= 0]))
-        return cls(matched, len(drawn), rows is None, Truth(known.target[matched], known.origin), unasked)
-
-
-class _Rows:
-    """The rows of a result, measured look by look on the same queries."""
-
-    def __init__(self, axis: Axis, asked: _Asked, spec: AuditSpec, engine: Engine | None) -> None:
-        self.axis, self.asked, self.spec, self.engine = axis, asked, spec, engine
-        self.risks: list[Risk] = []
-        self.differences: list[Difference] = []
-        self._last: dict[str, Any] = {}
-
-    def _fitted(self, attack: Attack[Any], targets: Any) -> Attack[Any]:
-        """Fit an attack, once where targets stay the same from look to look; those of others are fitted each time."""
-        if self._last.get(attack.name) is not targets or not type(attack).__module__.startswith("reidrisk."):
-            attack.fit(targets)
-            self._last[attack.name] = targets
-        return attack
-
-    def measure(self, chosen: Sequence[Attack[Any]], look: Look, steps: Steps) -> None:
-        """Try the attacks at one look; those for whole records only where it is at all of them."""
-        assert self.asked.truth is not None
-        targets, queries = self.axis.seen(look)
-        part = queries.take(self.asked.rows)
-        whole = look.n == self.axis.size
-        here: list[Risk] = []
-        for attack in chosen:
-            steps.begin(f"{attack.name}, {look.n} {self.axis.name}", self.axis.share(look))
-            if plan.for_whole(attack.name) and not whole:
-                continue
-            links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)
-            row = risk_of_links(
-                attack, targets, part, links, self.asked.truth, self.asked.everyone, self.spec.seed, self.spec.level
-            )
-            here.append(dataclasses.replace(row, n_epochs=look.n, which=look.which))
-        self.risks += here
-        if not look.which:
-            self.differences += [measure.difference(other, here[0]) for other in here[1:]]
-
-
 def _sureness(
-    chosen: list[Attack[Any]], rows: _Rows, used: Look, last: Look, worst: Risk | None
+    chosen: list[Attack[Any]], rows: MeasuredRows, used: Look, last: Look, worst: Risk | None
 ) -> tuple[Sureness, int]:
     """Ask the attacks how sure they are, on some of the scored queries at the look of the strongest row."""
     asked, spec = rows.asked, rows.spec
@@ -267,7 +204,7 @@ def _sureness(
     return how_sure(tried, rates, targets, part, asked.truth.target[few], spec, rows.engine, fitted), len(few)
 
 
-def _ranked(chosen: Sequence[Attack[Any]], rows: _Rows, used: Look, worst: Risk) -> tuple[Note, ...]:
+def _ranked(chosen: Sequence[Attack[Any]], rows: MeasuredRows, used: Look, worst: Risk) -> tuple[Note, ...]:
     """Return where the right records stand among the candidates of the strongest attack."""
     attack = strongest_of(chosen, worst.attack)
     assert attack is not None
@@ -279,7 +216,7 @@ def _ranked(chosen: Sequence[Attack[Any]], rows: _Rows, used: Look, worst: Risk)
 
 
 def _truth_check(
-    chosen: Sequence[Attack[Any]], axis: Axis, looks: Sequence[Look], case: Case, asked: _Asked, seed: int
+    chosen: Sequence[Attack[Any]], axis: Axis, looks: Sequence[Look], case: Case, asked: DrawnQueries, seed: int
 ) -> tuple[TruthCheck, TruthDoubt | None]:
     """Check the truth with the attacks that are quick; what was cut from one table cannot be misaligned."""
     assert asked.truth is not None
@@ -292,14 +229,6 @@ def _truth_check(
     if doubt is not None and axis.name != "epochs":
         doubt = dataclasses.replace(doubt, n_epochs=axis.size)
     return answer, doubt
-
-
-def _lower_end(risk: Risk, parts: int) -> float:
-    """Return the lower end of a row at its part of the error; 0 where that is too small to compute with."""
-    error = (1.0 - risk.level) / parts
-    if risk.per_user is None or error < 1e-12:
-        return 0.0
-    return mean_interval(risk.per_user, 1.0 - error, risk.design_effect)[0]
 
 
 def _check(case: Any) -> None:

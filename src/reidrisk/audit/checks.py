@@ -5,8 +5,9 @@ from collections import Counter
 from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
 from reidrisk.audit.axis import counts_to_look_at
+from reidrisk.audit.ends import error_parts
 from reidrisk.audit.gate import gate
-from reidrisk.audit.result import AuditResult, error_parts
+from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec, Published, other_counts, powers_of_two, usual_epochs
 from reidrisk.base import FormatError, ReidRiskError, Risk
 from reidrisk.base.plain import plain

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Iterable, Mapping, Sequence
+import datetime
+import platform
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from reidrisk import measure
 from reidrisk.audit.axis import AxisName
+from reidrisk.audit.ends import strongest
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate
 from reidrisk.audit.per_person import PerPerson, Scored
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck
-from reidrisk.audit.spec import other_counts
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base import Bound, DataError, Difference, Note, Result, Risk
 from reidrisk.base.plain import MEMORY
@@ -39,6 +41,17 @@ class Timing:
 
     created: str
     seconds: float
+
+    @classmethod
+    def since(cls, started: float) -> Self:
+        """Return the timing of an audit that began at ``started`` (:func:`time.perf_counter`) and ends now."""
+        return cls(datetime.date.today().isoformat(), time.perf_counter() - started)
+
+
+def versions_now() -> dict[str, str]:
+    """Return the versions of what makes a result here."""
+    known = {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
+    return known | {"python": platform.python_version()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,52 +189,3 @@ class AuditResult(Result):
     def strongest(self) -> Risk | None:
         """The highest rate over every attack and number of epochs, with the ends that hold for all rows together."""
         return strongest(self.risks, self.lower_ends)
-
-
-def error_parts(
-    risks: Sequence[Risk], n_epochs: int, asked: Iterable[int], axis: AxisName = "epochs", questions: int = 1
-) -> list[int]:
-    """Return into how many parts the error is cut for the lower end of each row, so that all ends hold together.
-
-    The largest of m lower ends must hold for whichever row is the strongest, so each has 1 / m of the error. The most
-    telling r of E epochs were chosen with the truth, by these very people, so each of the C(E, r) choices counts: a
-    chosen row has 1 / (m C(E, r)), and m counts such a row for each attack and each r < E that was asked for, whether
-    there is one or not; and one more of any other r, with 1 / k of that part where k others may be tried. Then the
-    ends hold whatever was chosen, and however (Bonferroni). Whether any choice is added depends on the people too: in
-    all, a lower end is too high with probability alpha at most, and alpha / 2 where epochs differ clearly or not at
-    all. Where several ``questions`` are asked of the same data, each has its part of the error.
-
-    >>> first, best = (Risk(0.5, 0.4, 0.6, 0.5, 0.0, 0.1, 10, 10, n_epochs=2, which=which) for which in ((), (2, 5)))
-    >>> error_parts([first, first], 6, (2,)), error_parts([first, best], 6, (2,))
-    ([2, 2], [2, 30])
-    """
-    if axis != "epochs":  # nothing was chosen with the truth
-        return [questions * len(risks)] * len(risks)
-    counts = tuple(asked)
-    others = other_counts(counts, n_epochs)
-    m = sum(not risk.which for risk in risks)
-    if any(risk.which for risk in risks):
-        m += len({risk.attack for risk in risks}) * (sum(r < n_epochs for r in counts) + bool(others))
-    ways = [math.comb(n_epochs, risk.n_epochs) if risk.which else 1 for risk in risks]
-    ways = [n * len(others) if risk.n_epochs in others else n for n, risk in zip(ways, risks, strict=True)]
-    return [min(questions * m * n, 1 << 60) for n in ways]
-
-
-def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None:
-    """Return the row with the highest rate, with the ends that hold for the strongest of all rows.
-
-    The upper end is the largest of the rows' upper ends. The lower end is the largest of ``lower_ends``, which are at
-    the level 1 - alpha / m for m rows: whichever row is the strongest in truth, it is at least as high. Of equal rates
-    the one with the fewest epochs counts: the attacker needs no more.
-
-    >>> def row(rate, low, high, n_epochs):
-    ...     return Risk(rate, low, high, 1 - rate, 0.0, 0.01, n_targets=100, n_queries=100, n_epochs=n_epochs)
-    >>> found = strongest([row(0.92, 0.9, 0.94, 2), row(0.6, 0.55, 0.65, 8)], [0.89, 0.53])
-    >>> found.n_epochs, found.low, found.high
-    (2, 0.89, 0.94)
-    """
-    rows = list(risks)
-    if not rows:
-        return None
-    highest = max(rows, key=lambda risk: (risk.rate, -risk.n_epochs))
-    return dataclasses.replace(highest, low=max(lower_ends), high=max(risk.high for risk in rows))

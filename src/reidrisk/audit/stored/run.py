@@ -1,9 +1,7 @@
 """Auditing two stored tables with an engine: small ones as always, larger ones without ever holding them here."""
 
 import dataclasses
-import datetime
 import errno
-import platform
 import shutil
 import tempfile
 import time
@@ -14,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from reidrisk import measure
-from reidrisk.attacks import Presence
-from reidrisk.attacks.base import ScoredAttack
-from reidrisk.attacks.positional import PositionalAttack
-from reidrisk.attacks.registry import Entry, entry, nameable
+from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
 from reidrisk.audit.assumptions import model_notes, truth_notes
 from reidrisk.audit.case import audit_case
+from reidrisk.audit.ends import error_parts, lower_end, strongest
 from reidrisk.audit.gate import gate
-from reidrisk.audit.result import AuditResult, Timing, error_parts, strongest
+from reidrisk.audit.result import AuditResult, Timing, versions_now
 from reidrisk.audit.spec import AuditSpec, Tables, usual_epochs
 from reidrisk.audit.stored.bounds import stored_bounds
+from reidrisk.audit.stored.notes import stored_notes
 from reidrisk.audit.stored.opening import IN_MEMORY, TABLE, table_files
 from reidrisk.audit.stored.pairs import columns_named
+from reidrisk.audit.stored.plan import check_stored, planned, usual_attacks
 from reidrisk.audit.stored.prepare import Prepared, prepare
 from reidrisk.audit.stored.rows import Everyone, World, of_drawn
 from reidrisk.audit.suppress import suppress
@@ -35,16 +33,13 @@ from reidrisk.audit.truth_doubt import check_truth
 from reidrisk.audit.warnings import warnings
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
-from reidrisk.base.intervals import counted_interval, mean_interval
-from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Difference, Risk
 from reidrisk.measure.exposure import counted_exposure
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, Traces, Truth
-from reidrisk.search.engines.aggregates import token_counts
 from reidrisk.search.engines.parts import FinishedParts
-from reidrisk.search.engines.relational import Relational, Session, no_space, patterns_of
+from reidrisk.search.engines.relational import Relational, Session, no_space
 
 _SURE = 2_000  # people of whom the attack is asked how sure it is
 _CHECKED = 20_000  # targets among which the truth is checked
@@ -143,14 +138,14 @@ def _audited(
     one_in: int,
 ) -> AuditResult:
     started = time.perf_counter()
-    _refuse(spec)
+    check_stored(spec)
     seed, n_epochs = spec.seed or 0, tables.targets.n_epochs
     counts = usual_epochs(n_epochs) if spec.epochs is None else tuple(sorted(set(spec.epochs)))
     if not counts or counts[0] < 1 or counts[-1] > n_epochs:
         raise OptionError(f"--epochs are numbers from 1 to {n_epochs}, not {counts}")
-    usual = _usual(session, tables)
+    usual = usual_attacks(session, tables)
     asked = usual if spec.attacks is None else [entry(name) for name in spec.attacks]
-    running, size, not_run = _planned(spec, tables, asked, usual, counts, one_in)
+    running, size, not_run = planned(spec, tables, asked, usual, counts, one_in)
     rows, _ = chosen_queries(len(tables.queries), size, seed)
     drawn = np.arange(len(tables.queries)) if rows is None else rows
     world = World.of(session, engine, tables, drawn, spec, parts)
@@ -179,7 +174,8 @@ def _audited(
         differences += [measure.difference(other, here[0]) for other in here[1:]]
 
     cuts = error_parts(risks, n_epochs, counts)
-    ends = tuple(_lower_end(risk, wholes.get(i), cuts[i]) for i, risk in enumerate(risks))
+    counted = {i: (whole.points, whole.counts) for i, whole in wholes.items()}
+    ends = tuple(lower_end(risk, cuts[i], counted.get(i)) for i, risk in enumerate(risks))
     worst = strongest(risks, ends)
     assert worst is not None
     tell("how sure the attack is", 0.95)
@@ -195,7 +191,7 @@ def _audited(
     near, place = _near(world)
     checked, doubt = check_truth(chosen[:1], [tuple(range(n)) for n in counts], near, world.asked, place, seed)
     odd = warnings(Case(near, world.asked, Truth(place, tables.origin)), seed)
-    said = _notes(world, spec, engine, chosen, joined, len(drawn), not_run)
+    said = stored_notes(world, spec, engine, chosen, joined, len(drawn), not_run)
     bounds = stored_bounds(session, tables, spec, counts)
     result = AuditResult(
         spec=spec.model_dump(mode="json"),
@@ -225,95 +221,12 @@ def _audited(
         notes=(*said, *tables.notes, *odd, *sure.notes, *truth_notes(checked, doubt), *model_notes(risks, bounds)),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None,
-        versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
-        | {"python": platform.python_version()},
+        versions=versions_now(),
         not_run=not_run,
-        timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
+        timing=Timing.since(started),
     )
     result = suppress(result)
     return result if spec.max_risk is None else dataclasses.replace(result, gate=gate(result, spec.max_risk))
-
-
-def _refuse(spec: AuditSpec) -> None:
-    """Refuse what needs tables in memory."""
-    wanted = {
-        "--what-if": spec.what_if is True,
-        "--change": spec.changes,
-        "--aim": spec.aim,
-        "--population": spec.population,
-    }
-    for flag, value in wanted.items():
-        if value:
-            raise OptionError(f"{flag} needs tables in memory; leave it out, or audit a part of the tables with it")
-
-
-def _usual(session: Session, tables: Prepared) -> list[Entry]:
-    """Return the default attacks that have something to go by, as far as a thousand records of each table say."""
-    both, n_epochs = (tables.targets, tables.queries), tables.targets.n_epochs
-    gaps = all(len(patterns_of(session, one.relation, n_epochs)) > 1 for one in both)
-    some = []
-    for one in both:
-        found = session.fetch(f"SELECT * FROM {one.relation} LIMIT 1000")
-        some.append(Traces(np.stack([found[f"c{s}"] for s in range(n_epochs)], axis=1), one.n_tokens))
-    usual = (one for one in nameable(Traces) if one.default and n_epochs >= one.epochs)
-    return [one for one in usual if (gaps if one.attack is Presence else one.attack.applies(*some))]
-
-
-def _by_shards(one: Entry) -> bool:
-    """Whether an attack can be asked shard by shard, with what it has learnt before."""
-    return issubclass(one.attack, ScoredAttack) and one.attack._laid_out is not ScoredAttack._laid_out
-
-
-class _Size:
-    """How large stored targets are: what attacks ask for to say what they cost."""
-
-    def __init__(self, tables: Prepared, one_in: int) -> None:
-        self.n_epochs, self.n_tokens = tables.targets.n_epochs, tables.targets.n_tokens
-        self.tokens = np.broadcast_to(np.int8(0), (one_in * len(tables.targets), self.n_epochs))
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-
-def _planned(
-    spec: AuditSpec, tables: Prepared, asked: list[Entry], usual: list[Entry], counts: tuple[int, ...], one_in: int
-) -> tuple[list[Entry], int | None, tuple[plan.NotRun, ...]]:
-    """Return the attacks that run, how many people are drawn for those that score pairs, and what does not run.
-
-    Where one person in ``one_in`` was taken, the plan is that of all.
-    """
-    names = [one.name for one in asked]
-    not_run = [plan.NotRun(one.name, "not asked") for one in usual if one.name not in names]
-    unable = [one for one in asked if not _by_shards(one)]
-    if unable and spec.attacks is not None:
-        raise OptionError(f"{unable[0].name} needs all targets in memory; audit a part of the tables with it")
-    not_run += [plan.NotRun(one.name, "stored") for one in unable]
-    asked = [one for one in asked if one not in unable]
-    n, looks = len(tables.queries), sum(counts) / tables.targets.n_epochs
-    fewest, size = min(n, plan.ENOUGH), _Size(tables, one_in)
-    joined = [one.name for one in asked if issubclass(one.attack, PositionalAttack)]
-    pairs = {one.name: one.cost(size) for one in asked if one.name not in joined}
-    running = list(asked)
-    if spec.sample is not None:
-        return running, min(spec.sample, n), tuple(not_run)
-
-    def seconds(q: int) -> float:
-        return sum(looks * cost(q) for cost in pairs.values())
-
-    while pairs and spec.attacks is None and seconds(fewest) > spec.budget:
-        dearest = max(pairs, key=lambda name: pairs[name](fewest))
-        not_run.append(plan.NotRun(dearest, "time", float(looks * pairs.pop(dearest)(fewest))))
-    running = [one for one in running if one.name in pairs or one.name in joined]
-    return running, plan.largest(min(n, 20_000), fewest, lambda q: seconds(q) <= spec.budget), tuple(not_run)
-
-
-def _lower_end(risk: Risk, whole: Everyone | None, parts: int) -> float:
-    error = (1.0 - risk.level) / parts
-    if error < 1e-12:
-        return 0.0
-    if whole is not None:
-        return counted_interval(whole.points, whole.counts, 1.0 - error)[0]
-    return 0.0 if risk.per_user is None else mean_interval(risk.per_user, 1.0 - error, risk.design_effect)[0]
 
 
 def _sureness(
@@ -334,43 +247,3 @@ def _near(world: World) -> tuple[Traces, Ints]:
     rest = np.flatnonzero(~np.isin(others, ids))[:_CHECKED]
     tokens = np.concatenate([own.tokens, some.tokens[rest]])
     return Traces(tokens, own.n_tokens), np.searchsorted(ids, world.truth)
-
-
-def _notes(
-    world: World,
-    spec: AuditSpec,
-    engine: Relational,
-    chosen: list[Any],
-    joined: list[str],
-    n_drawn: int,
-    not_run: tuple[plan.NotRun, ...],
-) -> tuple[Note, ...]:
-    """Return what the numbers rest on."""
-    tables, n_epochs = world.tables, world.tables.targets.n_epochs
-    known = spec.mechanism(tables.targets.n_tokens)
-    system = {"top_k": known.top_k, "noise": known.noise}
-    seen = {
-        side: 1.0 - float(token_counts(world.session, side, n_epochs, one.n_tokens).sum()) / (len(one) * n_epochs)
-        for side, one in (("targets", tables.targets), ("queries", tables.queries))
-    }
-    shards = [attack.name for attack in chosen if attack.name not in joined]
-    notes = [
-        Note("truth", origin=tables.origin),
-        Note("closed-world"),
-        Note("system-topics", **system) if known.declared == "system" else Note("system-unknown", **system),
-        Note("vocabulary", n=tables.targets.n_tokens),
-        Note("gaps", **seen) if any(seen.values()) else Note("all-observed", n=n_epochs),
-        Note("stored-tables", engine=engine.name, joined=list(dict.fromkeys(joined)), shards=shards, drawn=n_drawn),
-        Note("stored-left-out"),
-        Note("people-independent"),
-    ]
-    if shards and len(world.taught[0]) < len(tables.targets):
-        notes.append(Note("learnt-from-some", n=len(world.taught[0]), of=len(tables.targets)))
-    if any(isinstance(attack, PositionalAttack) and attack.name in shards for attack in chosen):
-        notes.append(Note("too-many-gaps", missing=seen["targets"], drawn=n_drawn))
-    if shards and n_drawn < len(tables.queries):
-        notes.append(Note("sample-drawn", n=n_drawn, of=len(tables.queries)))
-    if len(world.drawn) < n_drawn:
-        notes.append(Note("strangers-drawn", n=n_drawn - len(world.drawn), scored=len(world.drawn)))
-    notes += [Note("attack-not-run", attack=one.attack, why=one.why) for one in not_run]
-    return tuple(notes)

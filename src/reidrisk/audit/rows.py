@@ -1,0 +1,79 @@
+"""The rows of a result: which queries are scored, and every attack measured on them, look by look."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from reidrisk import measure
+from reidrisk.attacks import Attack
+from reidrisk.audit import plan
+from reidrisk.audit.axis import Axis, Look
+from reidrisk.audit.spec import AuditSpec
+from reidrisk.base import DataError, Difference, Ints, Risk, Steps
+from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
+from reidrisk.records import Case, Truth
+from reidrisk.search.engines import Engine
+
+
+class DrawnQueries(NamedTuple):
+    """Which queries are scored (``rows``), of how many drawn, their truth, and how many targets nobody asks for."""
+
+    rows: Ints
+    n_drawn: int
+    everyone: bool
+    truth: Truth | None
+    n_unasked: int | None
+
+    @classmethod
+    def drawn(cls, case: Case, spec: AuditSpec, sample: int | None) -> Self:
+        """Draw ``sample`` of the queries, or take all, and leave out who is not among the targets."""
+        rows, _ = chosen_queries(len(case.queries), sample, spec.seed)
+        drawn = np.arange(len(case.queries)) if rows is None else rows
+        known = case.truth
+        if known is None:
+            return cls(drawn, len(drawn), rows is None, None, None)
+        # Who is not among the targets cannot be found there, and would dilute the rate of those who can.
+        matched = drawn[known.target[drawn] >= 0]
+        if not matched.size:
+            raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
+        unasked = len(case.targets) - len(np.unique(known.target[known.target >= 0]))
+        return cls(matched, len(drawn), rows is None, Truth(known.target[matched], known.origin), unasked)
+
+
+class MeasuredRows:
+    """The rows of a result, measured look by look on the same queries."""
+
+    def __init__(self, axis: Axis, asked: DrawnQueries, spec: AuditSpec, engine: Engine | None) -> None:
+        self.axis, self.asked, self.spec, self.engine = axis, asked, spec, engine
+        self.risks: list[Risk] = []
+        self.differences: list[Difference] = []
+        self._last: dict[str, Any] = {}
+
+    def _fitted(self, attack: Attack[Any], targets: Any) -> Attack[Any]:
+        """Fit an attack, once where targets stay the same from look to look; those of others are fitted each time."""
+        if self._last.get(attack.name) is not targets or not type(attack).__module__.startswith("reidrisk."):
+            attack.fit(targets)
+            self._last[attack.name] = targets
+        return attack
+
+    def measure(self, chosen: Sequence[Attack[Any]], look: Look, steps: Steps) -> None:
+        """Try the attacks at one look; those for whole records only where it is at all of them."""
+        assert self.asked.truth is not None
+        targets, queries = self.axis.seen(look)
+        part = queries.take(self.asked.rows)
+        whole = look.n == self.axis.size
+        here: list[Risk] = []
+        for attack in chosen:
+            steps.begin(f"{attack.name}, {look.n} {self.axis.name}", self.axis.share(look))
+            if plan.for_whole(attack.name) and not whole:
+                continue
+            links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)
+            row = risk_of_links(
+                attack, targets, part, links, self.asked.truth, self.asked.everyone, self.spec.seed, self.spec.level
+            )
+            here.append(dataclasses.replace(row, n_epochs=look.n, which=look.which))
+        self.risks += here
+        if not look.which:
+            self.differences += [measure.difference(other, here[0]) for other in here[1:]]
