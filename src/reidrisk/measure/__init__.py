@@ -2,6 +2,7 @@
 
 from reidrisk.base.moved import moved
 from reidrisk.measure.attribution import Attribution, Part, PartPair, attribution
+from reidrisk.measure.bits import Bits, Information, exact_information
 from reidrisk.measure.calibration import Calibration, calibration, recalibrated
 from reidrisk.measure.ceiling import Ceiling, Reach, ceiling
 from reidrisk.measure.classes import Classes, Journalist, classes
@@ -9,7 +10,7 @@ from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
 from reidrisk.measure.forecast import Forecast, Predicted, forecast
-from reidrisk.measure.information import Bits, Independence, Information, exact_information, independence, information
+from reidrisk.measure.information import Independence, independence, information
 from reidrisk.measure.matching import matching
 from reidrisk.measure.risk import credits, curve, random_user
 from reidrisk.measure.unicity import Unicity, unicity

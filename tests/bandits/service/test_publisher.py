@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from reidrisk.bandits.service import publisher as publishing
+from reidrisk.bandits.service.snapshot import moment
 from reidrisk.bandits.service.storage.schema import versions
 from reidrisk.base.errors import OptionError
 
@@ -52,7 +53,7 @@ def test_a_withdrawal_reaches_everything_at_the_next_rebuild(scene):
     people, _ = two_groups(made)
     gone = made.http.delete(people[0].record, headers=people[0].headers).json()
     assert (gone["state"], gone["included_revision"]) == ("withdrawn", None)
-    assert gone["next_rebuild"] == publishing.moment(made.publisher.next_rebuild())
+    assert gone["next_rebuild"] == moment(made.publisher.next_rebuild())
     snapshot = made.rebuild()
     behind = {agent for group in snapshot.groups for agent in group.members}
     assert behind == {one.agent for one in people[3:]}, "the whole batch is gone, not the one member"

@@ -12,61 +12,22 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from reidrisk.bandits.service.aggregates.batches import Member, RebuildPlan, plan
-from reidrisk.bandits.service.aggregates.groups import Built, SharedGroup, built, highest_risk
+from reidrisk.bandits.service.aggregates.batches import Member, RebuildPlan, applied, plan
+from reidrisk.bandits.service.aggregates.groups import Built, built
 from reidrisk.bandits.service.ledger import SERVICE, append
 from reidrisk.bandits.service.members import shape_of
-from reidrisk.bandits.service.refusals import Refusal
+from reidrisk.bandits.service.snapshot import EMPTY, FAILED, Snapshot, loaded, snapshot_of, status_by
 from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.bandits.service.storage.database import Database
 from reidrisk.bandits.service.storage.schema import batches, groups, ledger, packed, records, unpacked, versions
-from reidrisk.bandits.sharing.strategies import Neighbour, PrivateClusters
-from reidrisk.base.arrays import Floats
-
-PUBLISHED, REFUSED, FAILED, EMPTY = "published", "refused", "failed", "empty"
+from reidrisk.bandits.sharing.strategies import PrivateClusters
 
 _LOG = logging.getLogger("reidrisk.bandits.service")
 _KEPT = 2  # versions whose matrices are kept
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """One version, whole: what requests are answered from."""
-
-    version: int
-    status: str
-    built_at: float
-    groups: tuple[SharedGroup, ...] = ()
-    centres: Floats | None = None  # (groups, p)
-    bodies: tuple[bytes, ...] = ()  # the answer that each group gives, written once
-    risk: dict[str, Any] | None = None
-
-    def answer(self, profile: Floats, spec: ServiceSpec, agent: str) -> bytes:
-        """Return the answer for this metadata: that of the nearest group, or of the neighbour asked for."""
-        if self.status == REFUSED:
-            limit = f"the measured risk exceeds the limit of {spec.max_risk:g}"
-            raise Refusal(503, "risk-too-high", f"{limit}; nothing is handed out", spec.rebuild_every)
-        if self.status == FAILED:
-            raise Refusal(503, "rebuild-failed", "the last rebuild failed; nothing is handed out", spec.rebuild_every)
-        if self.centres is None or not len(self.centres):
-            few = f"no group of {spec.minimum_group} members exists yet"
-            raise Refusal(503, "no-group", f"{few}; share, and try again later", spec.rebuild_every)
-        distance = ((self.centres - profile) ** 2).sum(axis=1)
-        step, order = spec.steps()[0], 1
-        if isinstance(step, Neighbour):
-            order = step.order
-            own = [number for number, group in enumerate(self.groups) if group.members == (agent,)]
-            distance[own] = np.inf
-        if order > np.isfinite(distance).sum():
-            raise Refusal(503, "no-group", f"there is no neighbour {order} yet; try again later", spec.rebuild_every)
-        return self.bodies[int(np.argsort(distance, kind="stable")[order - 1])]
 
 
 class Publisher:
@@ -144,18 +105,17 @@ class Publisher:
         if not made.changes and last.status != FAILED:
             self._seen = newest
             return last
-        after, numbers = _applied(members, made, highest)
+        after, numbers = applied(members, made, highest)
         private = isinstance(self.spec.steps()[0], PrivateClusters)
         may_draw = not private or (spent or 0) < self.spec.publications
         inside = [member for member in after if member.batch is not None]
         found = built(inside, self.spec, {group.key: group.matrix for group in last.groups}, may_draw)
-        limit = self.spec.max_risk
-        safe = limit is None or not found.groups or _within(found.risk, limit)
+        status = status_by(self.spec.max_risk, found.groups, found.risk)
         with self.database.writing() as connection:
             if not _still(connection, members):  # somebody withdrew meanwhile: the next rebuild leaves them out
                 self._due.set()
                 return last if self.snapshot.status == EMPTY else self.snapshot
-            return self._written(connection, made, after, numbers, found, PUBLISHED if safe else REFUSED)
+            return self._written(connection, made, after, numbers, found, status)
 
     def _written(
         self,
@@ -191,16 +151,7 @@ class Publisher:
             connection.execute(insert(groups).values(version=version, number=number, **values, **told))
         connection.execute(delete(groups).where(groups.c.version <= version - _KEPT))
         append(connection, SERVICE, f"version-{status}", version=version, groups=len(found.groups))
-        return _snapshot(version, status, now, found.groups, found.risk, self.spec)
-
-
-def moment(seconds: float) -> str:
-    """Return a time as text.
-
-    >>> moment(0.0)
-    '1970-01-01T00:00:00+00:00'
-    """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+        return snapshot_of(version, status, now, found.groups, found.risk, self.spec)
 
 
 def standing(connection: Connection) -> tuple[list[Member], dict[int, int]]:
@@ -227,74 +178,6 @@ def standing(connection: Connection) -> tuple[list[Member], dict[int, int]]:
     ]
     rows = connection.execute(select(batches.c.id, batches.c.size).where(batches.c.dissolved_at.is_(None)))
     return members, {row.id: row.size for row in rows}
-
-
-def loaded(connection: Connection, spec: ServiceSpec) -> Snapshot:
-    """Return the version that was written last."""
-    shape = shape_of(connection)
-    last = connection.execute(select(versions).order_by(versions.c.id.desc()).limit(1)).one_or_none()
-    if last is None or shape is None:
-        return Snapshot(0, EMPTY, 0.0)
-    rows = connection.execute(select(groups).where(groups.c.version == last.id).order_by(groups.c.number))
-    found = tuple(
-        SharedGroup(
-            row.key, unpacked(row.centre, shape[1])[0], unpacked(row.matrix, shape[0]), tuple(json.loads(row.members))
-        )
-        for row in rows
-    )
-    # What another strategy or a smaller minimum made must not be handed out under this one.
-    fits = last.strategy == spec.strategy and all(group.size >= spec.minimum_group for group in found)
-    status = last.status if fits else FAILED
-    risk = json.loads(last.risk)
-    if status != FAILED:  # the limit may be another one than when it was built
-        status = PUBLISHED if spec.max_risk is None or not found or _within(risk, spec.max_risk) else REFUSED
-    return _snapshot(last.id, status, last.built_at, found if fits else (), risk, spec)
-
-
-def _within(risk: dict[str, Any], limit: float) -> bool:
-    """Return whether the risk keeps within a limit, by the upper end; what was not measured does not."""
-    highest = highest_risk(risk)
-    return highest is not None and highest <= limit
-
-
-def _snapshot(
-    version: int, status: str, at: float, found: tuple[SharedGroup, ...], risk: dict[str, Any], spec: ServiceSpec
-) -> Snapshot:
-    bodies = [
-        json.dumps(
-            {
-                "version": version,
-                "built_at": moment(at),
-                "strategy": spec.strategy,
-                "members_at_least": spec.minimum_group,
-                "matrix": group.matrix.tolist(),
-            }
-        ).encode()
-        for group in found
-    ]
-    centres = np.array([group.centre for group in found]) if found else None
-    return Snapshot(version, status, at, found, centres, tuple(bodies), risk)
-
-
-def _applied(members: Sequence[Member], made: RebuildPlan, highest: int) -> tuple[list[Member], list[int]]:
-    """Return the members as they are after a plan, and the numbers of its new batches."""
-    after = [replace(m, batch=None) if m.batch in made.dissolved else m for m in members]
-    numbers = list(range(highest + 1, highest + 1 + len(made.formed)))
-    for number, batch in zip(numbers, made.formed, strict=True):
-        for i in batch:
-            after[i] = _with_latest(replace(after[i], batch=number, ever_published=True))
-    for i in made.updated:
-        after[i] = _with_latest(after[i])
-    return after, numbers
-
-
-def _with_latest(member: Member) -> Member:
-    return replace(
-        member,
-        published_revision=member.revision,
-        published_matrix=member.matrix,
-        published_profile=member.profile,
-    )
 
 
 def _row(member: Member) -> dict[str, Any]:

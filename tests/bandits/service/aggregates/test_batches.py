@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reidrisk.bandits.service.aggregates.batches import Member, plan
-from reidrisk.bandits.service.publisher import _applied
+from reidrisk.bandits.service.aggregates.batches import Member, applied, plan
 
 K = 3
 
@@ -28,7 +27,7 @@ class Group:
     def rebuild(self):
         there = list(self.members.values())
         made = plan(there, self.sizes, K)
-        after, numbers = _applied(there, made, self.highest)
+        after, numbers = applied(there, made, self.highest)
         self.highest += len(numbers)
         for batch in made.dissolved:
             del self.sizes[batch]

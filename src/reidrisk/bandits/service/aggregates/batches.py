@@ -15,7 +15,7 @@ The rules count members, not people: whoever holds k - 1 of the memberships can 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,3 +100,24 @@ def _taken_over(members: Sequence[Member], batch: Sequence[int], k: int) -> list
         if members[changed[first]].change <= _COMPARABLE * members[changed[first + k - 1]].change:
             return changed[first:]
     return []
+
+
+def applied(members: Sequence[Member], made: RebuildPlan, highest: int) -> tuple[list[Member], list[int]]:
+    """Return the members as they are after a plan, and the numbers of its new batches."""
+    after = [replace(m, batch=None) if m.batch in made.dissolved else m for m in members]
+    numbers = list(range(highest + 1, highest + 1 + len(made.formed)))
+    for number, batch in zip(numbers, made.formed, strict=True):
+        for i in batch:
+            after[i] = _with_latest(replace(after[i], batch=number, ever_published=True))
+    for i in made.updated:
+        after[i] = _with_latest(after[i])
+    return after, numbers
+
+
+def _with_latest(member: Member) -> Member:
+    return replace(
+        member,
+        published_revision=member.revision,
+        published_matrix=member.matrix,
+        published_profile=member.profile,
+    )

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from reidrisk.bandits.adversary.collect import digest
 from reidrisk.bandits.service import credentials, ledger, members
 from reidrisk.bandits.service.ledger import ADMINISTRATOR
-from reidrisk.bandits.service.publisher import PUBLISHED
 from reidrisk.bandits.service.refusals import Refusal
+from reidrisk.bandits.service.snapshot import PUBLISHED
 from reidrisk.bandits.service.web.overview import metrics, overview
 from reidrisk.bandits.service.web.problems import documented, problem
 from reidrisk.bandits.service.web.state import Agent, Service, administrating

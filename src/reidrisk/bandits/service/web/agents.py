@@ -11,8 +11,8 @@ from starlette.concurrency import run_in_threadpool
 
 from reidrisk.bandits.service import members
 from reidrisk.bandits.service.limits import profile_digest
-from reidrisk.bandits.service.publisher import moment
 from reidrisk.bandits.service.replies import Reply, once
+from reidrisk.bandits.service.snapshot import moment
 from reidrisk.bandits.service.storage.schema import records
 from reidrisk.bandits.service.web.problems import documented
 from reidrisk.bandits.service.web.state import Asking, Own, Service, State

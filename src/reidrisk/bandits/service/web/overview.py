@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from reidrisk.bandits.linkage.measure import ATTACKS
 from reidrisk.bandits.service.aggregates.groups import highest_risk
 from reidrisk.bandits.service.ledger import first_broken
-from reidrisk.bandits.service.publisher import moment
+from reidrisk.bandits.service.snapshot import moment
 from reidrisk.bandits.service.storage.schema import agents, codes, ledger, records, versions
 from reidrisk.bandits.service.web.state import State
 
