@@ -1,15 +1,18 @@
-"""Moments to periods: days, weeks and months of the calendar, or a number of units of time."""
+"""Moments to periods: days, weeks and months of the calendar, or a number of units; and what stands for a period."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from reidrisk.base import Floats, Ints, OptionError, is_number
+from reidrisk.base.frames import Codes
 
 DAY = 86_400.0
 _MONDAY = 3  # 1970 began on a Thursday
 HOURS = 24  # hours of a day
 Every = str | float  # the length of a period: "day", "week" (from Monday), "month", or a number of units
+Pick = Literal["first", "last", "most"]
+"""Which item stands for a period: the first or the last of it, or the one that it holds most of."""
 
 
 def periods(time: Floats, is_calendar: bool, every: Every) -> Ints:
@@ -57,3 +60,20 @@ def moment(value: Any, is_calendar: bool) -> float:
     if np.isnat(found):
         raise OptionError(f"times are dates; give one such as '2024-05-31', not {value!r}")
     return float(found.astype(np.int64)) / 1e6
+
+
+def picked(cell: Ints, item: Codes, amount: Ints, pick: Pick) -> Ints:
+    """Return for each user and period the event whose item is picked; ``cell`` rises, within it times do."""
+    if pick == "most":
+        order = np.argsort(cell * (int(item.max()) + 1) + item, kind="stable")
+        new_cell = np.diff(cell[order], prepend=-1) > 0
+        starts = np.flatnonzero(new_cell | (np.diff(item[order], prepend=-1) != 0))
+        totals = np.add.reduceat(amount[order], starts)
+        runs = np.flatnonzero(new_cell[starts])
+        most = np.repeat(np.maximum.reduceat(totals, runs), np.diff(runs, append=len(starts)))
+        best = np.flatnonzero(totals == most)
+        found = order[starts[best]]
+        return np.asarray(found[np.diff(cell[found], prepend=-1) > 0])
+    change = np.flatnonzero(np.diff(cell) > 0)
+    ends = (np.zeros(1, dtype=np.int64), change + 1) if pick == "first" else (change, np.array([len(cell) - 1]))
+    return np.concatenate(ends)

@@ -1,38 +1,22 @@
 """Events: a raw log of who did what, when and how often, before it takes the form that attacks compare."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 
-from reidrisk.base import Array, Bools, DataError, Floats, Ints, Note, OptionError, Result, UserIds, as_users, sizes
+from reidrisk.base import Array, Bools, DataError, Floats, Ints, Note, OptionError, UserIds, as_users, sizes
 from reidrisk.base.arrays import frozen
-from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
+from reidrisk.base.frames import Codes
 from reidrisk.base.options import one_of
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
-from reidrisk.records.base import NUMBER_IDS
-from reidrisk.records.calendar import HOURS, Every, periods
+from reidrisk.records.calendar import HOURS, Every, Pick, periods, picked
+from reidrisk.records.log import Summary, read_log
 from reidrisk.records.traces import Traces
 from reidrisk.records.visits import first_of_visits, grouped
 
-Pick = Literal["first", "last", "most"]
-"""Which item stands for a period: the first or the last of it, or the one that it holds most of."""
 _TOGETHER = 1.2  # events per visit, on average, from which visits tell something
-
-
-@dataclass(frozen=True, eq=False)
-class Summary(Result):
-    """What a log holds, and what of it was left out."""
-
-    users: int
-    items: int  # different items
-    events: int
-    amount: int  # sum of their amounts; the number of events where they have none
-    rows: int  # rows of the frame
-    dropped: Mapping[str, int]
-    """Rows without ``user``, ``item``, ``time`` or ``amount``, and of amount ``zero``; each counts once."""
 
 
 class Events:
@@ -72,61 +56,10 @@ class Events:
         amount: str | None = None,
         keep: str | Sequence[str] = (),
     ) -> None:
-        parts, kept = ([names] if isinstance(names, str) else list(names) for names in (items, keep))
-        if not parts:
-            raise OptionError("items names no column; give one, or several that together are one item")
-        wanted = dict.fromkeys(name for name in (user, *parts, time, amount, *kept) if name is not None)
-        cells = columns_of(frame, list(wanted))
-        who = coded(cells[user], user, fractions=False)
-        what = joined([coded(cells[name], name) for name in parts])
-        table: dict[str, Array] = {"user": who.codes, "item": what.codes}
-        lacks = {"user": who.codes < 0, "item": what.codes < 0}
-        self._is_calendar = False
-        if time is not None:
-            table["time"], self._is_calendar = moments(cells[time], time)
-            lacks["time"] = np.isnan(table["time"])
-        if amount is not None:
-            table["amount"] = whole_amounts(cells[amount], amount)
-            lacks |= {"amount": table["amount"] < 0, "zero": table["amount"] == 0}
-            if table["amount"].sum(dtype=np.float64) >= 2.0**62:
-                raise DataError(f"the amounts in column {amount!r} add up to more than 4e18; give a larger unit")
-        sides = {name: coded(cells[name], name) for name in kept}
-        self._frame_rows = len(who.codes)
-        self._settle(table, lacks, who, what, sides)
-
-    def _settle(
-        self,
-        table: dict[str, Array],
-        lacks: Mapping[str, Bools],
-        who: Coded,
-        what: Coded,
-        sides: Mapping[str, Coded],
-    ) -> None:
-        """Leave out and count what lacks something, number again who and what is left, and put events in order."""
-        import polars as pl
-
-        good = np.ones(self._frame_rows, dtype=bool)
-        self._dropped = dict.fromkeys(("user", "item", "time", "amount", "zero"), 0)
-        for name, gone in lacks.items():
-            self._dropped[name] = int((good & gone).sum())
-            good &= ~gone
-        if not good.any():
-            lost = ", ".join(f"{n:,} by {name}" for name, n in self._dropped.items() if n)
-            raise DataError(f"none of the {self._frame_rows:,} rows is an event ({lost}); look at the columns named")
-        columns = table | {f"keep {name}": side.codes for name, side in sides.items()}
-        kept = pl.DataFrame(columns if good.all() else {name: values[good] for name, values in columns.items()})
-        order = [name for name in ("user", "time", "item", "amount") if name in table]
-        kept = kept.sort([*order, *(f"keep {name}" for name in sides)])
-        ordered = {name: kept[name].to_numpy() for name in columns}
-        users, ordered["user"] = _still(who, ordered["user"])
-        items, ordered["item"] = _still(what, ordered["item"])
-        self._users = as_users(users, len(users))
-        sizes.TOKENS.check(len(items), "the items", NUMBER_IDS)
-        self._vocabulary = Vocabulary(as_text(items))
-        self._table = {name: frozen(ordered[name]) for name in table}
-        self._kept = {
-            name: (frozen(ordered[f"keep {name}"]), tuple(as_text(side.values))) for name, side in sides.items()
-        }
+        log = read_log(frame, user, items, time, amount, keep)
+        self._users, self._vocabulary, self._is_calendar = log.users, log.vocabulary, log.is_calendar
+        self._table, self._kept = log.table, log.kept
+        self._frame_rows, self._dropped = log.rows, log.dropped
 
     @property
     def users(self) -> UserIds:
@@ -338,7 +271,7 @@ class Events:
             raise OptionError(f"events lie outside the periods {first} to {last}; give a span that holds them all")
         sizes.CELLS.check(self.n_users * n_periods, f"one {every!r} of each user", "take longer periods")
         cell = self.user * np.int64(n_periods) + period
-        rows = _picked(cell, self.item, self.amount, pick)
+        rows = picked(cell, self.item, self.amount, pick)
         tokens = np.full(self.n_users * n_periods, -1, dtype=np.int16 if self.n_tokens < 2**15 else np.int32)
         tokens[cell[rows]] = self.item[rows]
         made = Traces(frozen(tokens.reshape(-1, n_periods)), self.n_tokens, self._users, self._vocabulary)
@@ -361,30 +294,3 @@ class Events:
 
     def __repr__(self) -> str:
         return f"Events({len(self):,} events of {self.n_users:,} users, {self.n_tokens:,} items)"
-
-
-def _still(found: Coded, codes: Codes) -> tuple[Any, Codes]:
-    """Leave out values that no event has any more; the others keep their order."""
-    used = np.zeros(len(found.values), dtype=bool)
-    used[codes] = True
-    if used.all():
-        return found.values, codes
-    again = (np.cumsum(used) - 1).astype(np.int32)
-    return found.values.take(np.flatnonzero(used)), again[codes]
-
-
-def _picked(cell: Ints, item: Codes, amount: Ints, pick: Pick) -> Ints:
-    """Return for each user and period the event whose item is picked; ``cell`` rises, within it times do."""
-    if pick == "most":
-        order = np.argsort(cell * (int(item.max()) + 1) + item, kind="stable")
-        new_cell = np.diff(cell[order], prepend=-1) > 0
-        starts = np.flatnonzero(new_cell | (np.diff(item[order], prepend=-1) != 0))
-        totals = np.add.reduceat(amount[order], starts)
-        runs = np.flatnonzero(new_cell[starts])
-        most = np.repeat(np.maximum.reduceat(totals, runs), np.diff(runs, append=len(starts)))
-        best = np.flatnonzero(totals == most)
-        found = order[starts[best]]
-        return np.asarray(found[np.diff(cell[found], prepend=-1) > 0])
-    change = np.flatnonzero(np.diff(cell) > 0)
-    ends = (np.zeros(1, dtype=np.int64), change + 1) if pick == "first" else (change, np.array([len(cell) - 1]))
-    return np.concatenate(ends)

@@ -1,0 +1,116 @@
+"""A log as it comes: columns of a frame become codes, and rows that are no event are left out and counted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reidrisk.base import Array, Bools, DataError, OptionError, Result, UserIds, as_users, sizes
+from reidrisk.base.arrays import frozen
+from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records.base import NUMBER_IDS
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Result):
+    """What a log holds, and what of it was left out."""
+
+    users: int
+    items: int  # different items
+    events: int
+    amount: int  # sum of their amounts; the number of events where they have none
+    rows: int  # rows of the frame
+    dropped: Mapping[str, int]
+    """Rows without ``user``, ``item``, ``time`` or ``amount``, and of amount ``zero``; each counts once."""
+
+
+class OrderedLog(NamedTuple):
+    """Events in an order of their own, by user, time, item and amount; what they are about; and what was left out."""
+
+    users: UserIds
+    vocabulary: Vocabulary
+    table: Mapping[str, Array]
+    """``user`` and ``item`` codes; ``time`` and ``amount`` where the log has them; read-only."""
+    kept: Mapping[str, tuple[Codes, tuple[str, ...]]]
+    is_calendar: bool
+    rows: int  # of the frame
+    dropped: Mapping[str, int]
+
+
+def read_log(
+    frame: Any, user: str, items: str | Sequence[str], time: str | None, amount: str | None, keep: str | Sequence[str]
+) -> OrderedLog:
+    """Return the events of a frame, whose columns are named as for :class:`reidrisk.records.Events`.
+
+    >>> log = read_log({"who": ["bob", "ann", None], "what": ["tea", "rum", "gin"]}, "who", "what", None, None, ())
+    >>> log.table["item"].tolist(), log.vocabulary.labels, log.dropped["user"]
+    ([0, 1], ('rum', 'tea'), 1)
+    """
+    parts, kept = ([names] if isinstance(names, str) else list(names) for names in (items, keep))
+    if not parts:
+        raise OptionError("items names no column; give one, or several that together are one item")
+    wanted = dict.fromkeys(name for name in (user, *parts, time, amount, *kept) if name is not None)
+    cells = columns_of(frame, list(wanted))
+    who = coded(cells[user], user, fractions=False)
+    what = joined([coded(cells[name], name) for name in parts])
+    table: dict[str, Array] = {"user": who.codes, "item": what.codes}
+    lacks = {"user": who.codes < 0, "item": what.codes < 0}
+    is_calendar = False
+    if time is not None:
+        table["time"], is_calendar = moments(cells[time], time)
+        lacks["time"] = np.isnan(table["time"])
+    if amount is not None:
+        table["amount"] = whole_amounts(cells[amount], amount)
+        lacks |= {"amount": table["amount"] < 0, "zero": table["amount"] == 0}
+        if table["amount"].sum(dtype=np.float64) >= 2.0**62:
+            raise DataError(f"the amounts in column {amount!r} add up to more than 4e18; give a larger unit")
+    sides = {name: coded(cells[name], name) for name in kept}
+    good, dropped = _complete(len(who.codes), lacks)
+    columns = table | {f"keep {name}": side.codes for name, side in sides.items()}
+    ordered = _in_order(columns, good, [name for name in ("user", "time", "item", "amount") if name in table])
+    users, ordered["user"] = _still(who, ordered["user"])
+    labels, ordered["item"] = _still(what, ordered["item"])
+    sizes.TOKENS.check(len(labels), "the items", NUMBER_IDS)
+    return OrderedLog(
+        users=as_users(users, len(users)),
+        vocabulary=Vocabulary(as_text(labels)),
+        table={name: frozen(ordered[name]) for name in table},
+        kept={name: (frozen(ordered[f"keep {name}"]), tuple(as_text(side.values))) for name, side in sides.items()},
+        is_calendar=is_calendar,
+        rows=len(who.codes),
+        dropped=dropped,
+    )
+
+
+def _complete(n_rows: int, lacks: Mapping[str, Bools]) -> tuple[Bools, dict[str, int]]:
+    """Return which rows lack nothing, and how many lack what; one that lacks several things counts once."""
+    good = np.ones(n_rows, dtype=bool)
+    dropped = dict.fromkeys(("user", "item", "time", "amount", "zero"), 0)
+    for name, gone in lacks.items():
+        dropped[name] = int((good & gone).sum())
+        good &= ~gone
+    if not good.any():
+        lost = ", ".join(f"{n:,} by {name}" for name, n in dropped.items() if n)
+        raise DataError(f"none of the {n_rows:,} rows is an event ({lost}); look at the columns named")
+    return good, dropped
+
+
+def _in_order(columns: Mapping[str, Array], good: Bools, first: Sequence[str]) -> dict[str, Array]:
+    """Return the rows that are ``good``, sorted by the columns named first, then by the others."""
+    import polars as pl
+
+    kept = pl.DataFrame(columns if good.all() else {name: values[good] for name, values in columns.items()})
+    kept = kept.sort([*first, *(name for name in columns if name not in first)])
+    return {name: kept[name].to_numpy() for name in columns}
+
+
+def _still(found: Coded, codes: Codes) -> tuple[Any, Codes]:
+    """Leave out values that no event has any more; the others keep their order."""
+    used = np.zeros(len(found.values), dtype=bool)
+    used[codes] = True
+    if used.all():
+        return found.values, codes
+    again = (np.cumsum(used) - 1).astype(np.int32)
+    return found.values.take(np.flatnonzero(used)), again[codes]
