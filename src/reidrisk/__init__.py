@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         cohorts,
         io,
         measure,
+        mechanisms,
         mitigations,
         populations,
         present,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = ["attacks", "audit", "bandits", "bench", "bounds", "cohorts", "io", "measure", "mitigations"]
+__all__ = ["attacks", "audit", "bandits", "bench", "bounds", "cohorts", "io", "measure", "mechanisms", "mitigations"]
 __all__ += ["assess", "populations", "present", "records", "release", "scenarios", "sequence", "topics"]
 __all__ += ["Bound", "Difference", "Measurement", "ReidRiskError", "Risk", "Vocabulary"]
 __all__ += ["Bags", "Channel", "TopSets", "Traces", "__version__"]

@@ -131,7 +131,7 @@ def test_an_attack_that_has_nothing_to_go_by_does_not_run_unasked():
 
 def test_a_spec_refuses_what_cannot_be_chosen_by_name():
     for name in ("magic", "mixture-bayes", "full-information"):
-        with pytest.raises(ValueError, match="choose from hamming, weighted-hamming, profile-bayes"):
+        with pytest.raises(ValueError, match="choose from fellegi-sunter, hamming, weighted-hamming, profile-bayes"):
             AuditSpec(attacks=(name,))
     with pytest.raises(OptionError, match="no attack called 'magic'"):
         entry("magic")

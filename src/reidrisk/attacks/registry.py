@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from reidrisk import search
+from reidrisk import records, search
 from reidrisk.attacks.base import Attack
 from reidrisk.base.registry import Registry, RegistryEntry
 
@@ -51,9 +51,13 @@ def registry() -> tuple[Entry, ...]:
     return tuple(_REGISTRY)
 
 
-def nameable(kind: type) -> tuple[Entry, ...]:
-    """Return the attacks on such records that need nothing else, so that their name is enough."""
-    return tuple(one for one in registry() if kind in one.kinds and not one.needs)
+def nameable(kind: type | None = None) -> tuple[Entry, ...]:
+    """Return the attacks on such records that need nothing else, so that their name is enough.
+
+    Default: on any records that are read from tables.
+    """
+    kinds = {one.records for one in records.registry() if one.layouts} if kind is None else {kind}
+    return tuple(one for one in registry() if not one.needs and kinds & {*one.kinds})
 
 
 def entry(name: str) -> Entry:

@@ -83,11 +83,7 @@ def truth_notes(check: TruthCheck | None, doubt: TruthDoubt | None) -> list[Note
 
 def _of_traces(spec: AuditSpec, targets: Traces, queries: Traces) -> list[Note]:
     """Return what is assumed of the system that shows one token per epoch, and of the epochs in which it did not."""
-    known = spec.mechanism(targets.n_tokens)
-    system = {"top_k": known.top_k, "noise": known.noise}
-    declared = known.declared == "system"
-    found = [Note("system-topics", **system) if declared else Note("system-unknown", **system)]
-    found.append(Note("vocabulary", n=targets.n_tokens))
+    found = [spec.of_system(targets.n_tokens), Note("vocabulary", n=targets.n_tokens)]
     gaps = {"targets": float(np.mean(~targets.observed)), "queries": float(np.mean(~queries.observed))}
     return [*found, Note("gaps", **gaps) if any(gaps.values()) else Note("all-observed", n=targets.n_epochs)]
 

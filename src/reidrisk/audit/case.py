@@ -29,7 +29,7 @@ from reidrisk.audit.warnings import warnings
 from reidrisk.base import DataError, Note, Progress, Risk, Steps, of_class, silent
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries
-from reidrisk.records import Case, TopSets, Vectors
+from reidrisk.records import Case, TopSets, Vectors, kind_of
 from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
@@ -137,7 +137,7 @@ def audit_case(
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None,
         versions=versions_now(),
-        kind=type(case.targets).__name__.lower(),
+        kind=kind_of(case.targets).name,
         axis=axis.name,
         scenario=scenario,
         not_run=planned.not_run,

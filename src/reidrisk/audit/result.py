@@ -102,7 +102,7 @@ class AuditResult(Result):
     descriptions: dict[str, str]
     gate: Gate | None
     versions: dict[str, str]
-    kind: str = "traces"  # of the records: "traces", "bags", "attributes" or "vectors"
+    kind: str = "traces"  # of the records, by its name in the registry: "traces", "bags", …
     axis: AxisName = "epochs"
     """What grows along the rows: epochs, items of a record to identify, facts known, columns or dimensions."""
     scenario: Note | None = None

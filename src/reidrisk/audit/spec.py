@@ -5,15 +5,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
+import reidrisk.topics  # noqa: F401 (the Topics API is a system to choose by name)
 from reidrisk.attacks.registry import nameable
 from reidrisk.audit.questions import Asked
-from reidrisk.base import OptionError, printable
-from reidrisk.base.specs import Spec
+from reidrisk.base import Note, OptionError, printable
+from reidrisk.base.specs import OneOf, Spec
 from reidrisk.base.specs import named as field
 from reidrisk.io.exports import Reading
-from reidrisk.mechanisms import TopKNoise
+from reidrisk.mechanisms import TopKNoise, entry, registry
 from reidrisk.mitigations.registry import named
-from reidrisk.records import Attributes, Bags, Traces, Vectors
 
 
 def powers_of_two(most: int, below: int) -> tuple[int, ...]:
@@ -120,7 +120,7 @@ class AuditSpec(Spec):
 
     inputs: Annotated[Tables | Exports | Published | InMemory, Field(discriminator="kind")] = InMemory()
     scenario: Asked | None = None
-    system: Literal["topics", "other"] = "other"
+    system: Annotated[str, OneOf(lambda: (one.name for one in registry()))] = "other"
     top_k: int | None = Field(default=None, ge=1)
     noise: float | None = Field(default=None, ge=0.0, lt=1.0)
     attacks: tuple[str, ...] | None = None
@@ -149,8 +149,7 @@ class AuditSpec(Spec):
     @field_validator("attacks", mode="before")
     @classmethod
     def _registered(cls, values: Any) -> Any:
-        kinds = (Traces, Bags, Attributes, Vectors)
-        known = list(dict.fromkeys(entry.name for kind in kinds for entry in nameable(kind)))
+        known = [one.name for one in nameable()]
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"
@@ -163,7 +162,8 @@ class AuditSpec(Spec):
 
     def mechanism(self, n_tokens: int) -> TopKNoise:
         """Return what is declared of the system, with its defaults filled in."""
-        if self.system == "topics":
-            return TopKNoise(self.top_k or 5, 0.05 if self.noise is None else self.noise, n_tokens)
-        declared: Any = "set size" if self.top_k else "nothing"
-        return TopKNoise(self.top_k or min(2, n_tokens), self.noise or 0.0, n_tokens, declared)
+        return entry(self.system).mechanism.known(n_tokens, self.top_k, self.noise)
+
+    def of_system(self, n_tokens: int) -> Note:
+        """Return what numbers rest on by what is declared of the system."""
+        return entry(self.system).mechanism.note(self.mechanism(n_tokens))

@@ -1,10 +1,12 @@
 """Spec: everything that defines a job as one frozen value; what does not fit is refused in one line."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import core_schema
 
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 
@@ -19,6 +21,33 @@ def as_flag(name: str) -> str:
 def named(name: str) -> str:
     """Return how whoever builds a spec calls one of its fields, for a message that a validator raises."""
     return _NAME_OF.get()(name)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """What marks a field of text as one of the names that a registry has when the field is filled.
+
+    >>> from typing import Annotated
+    >>> class Party(Spec):
+    ...     food: Annotated[str, OneOf(lambda: ("soup", "cake"))] = "soup"
+    >>> Party(food="tar")
+    Traceback (most recent call last):
+    reidrisk.base.errors.OptionError: food must be one of soup, cake, not 'tar'
+    """
+
+    names: Callable[[], Iterable[str]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"type": "string", "enum": [*self.names()]}
+
+    def _checked(self, name: str) -> str:
+        known = tuple(self.names())
+        if name not in known:
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return name
 
 
 class Spec(BaseModel):

@@ -21,20 +21,24 @@ from reidrisk.cli.scenarios import ScenarioOptions, chosen_scenario
 
 
 class WithAttacks(typer.core.TyperCommand):
-    """A command whose help names the registered attacks and scenarios, which are looked up when help is asked for."""
+    """A command whose help names what is registered, which is looked up when help is asked for."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Say which attacks there are, which of them run by default, and which scenarios."""
+        """Say which attacks there are, which of them run by default, and which scenarios, systems and layouts."""
+        from reidrisk import mechanisms, scenarios, topics  # noqa: F401 (the Topics API is a system)
         from reidrisk.attacks.registry import nameable
-        from reidrisk.records import Attributes, Bags, Traces, Vectors
-        from reidrisk.scenarios import registry
+        from reidrisk.records.registry import layouts
 
-        entries = {entry.name: entry for kind in (Traces, Bags, Attributes, Vectors) for entry in nameable(kind)}
-        names = ", ".join(entries)
-        usual = ", ".join(name for name, entry in entries.items() if entry.default)
+        def named(entries: Any) -> str:
+            return ", ".join(one.name for one in entries)
+
+        attacks = nameable()
+        usual = named(one for one in attacks if one.default)
         helps = {
-            "attack": f"{names}; repeatable. Default: those that apply of {usual}.",
-            "scenario": f"Who attacks, with what: {', '.join(one.name for one in registry())}; default: all that fit.",
+            "attack": f"{named(attacks)}; repeatable. Default: those that apply of {usual}.",
+            "scenario": f"Who attacks, with what: {named(scenarios.registry())}; default: all that fit.",
+            "system": f"What the tokens come from: {named(mechanisms.registry())}. Of 'other' nothing is known.",
+            "layout": f"{', '.join(layouts())}; default: detected.",
         }
         for parameter in self.params:
             if parameter.name in helps:

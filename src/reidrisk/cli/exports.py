@@ -84,9 +84,10 @@ def _flag(name: str) -> str:
 def _are_traces(files: tuple[str, ...], layout: str | None) -> bool:
     """Tell whether these are tables of traces; what cannot be opened is left to their reader to refuse."""
     from reidrisk.io.exports.export import holds_traces
+    from reidrisk.records.registry import entry
 
     if layout is not None:
-        return layout in ("wide", "long")
+        return layout in entry("traces").layouts
     try:
         return any(holds_traces(file) for file in files)  # the reader of traces says what the other one lacks
     except ReidRiskError:

@@ -11,12 +11,14 @@ from reidrisk.base import DataError, Ints, Note, OptionError, UserIds, Vocabular
 from reidrisk.base.frames import columns_of, names_of
 from reidrisk.records.base import NUMBER_IDS
 from reidrisk.records.column import Column, Kind, joined_columns, read_column
+from reidrisk.records.registry import register
 from reidrisk.records.traces import Traces
 
 Columns = Mapping[str, Kind | None] | Sequence[str]
 """Kinds of columns by name, ``None`` to leave one out; or the names of those to keep."""
 
 
+@register("one row per person", layouts=("people",))
 class Attributes(Traces):
     """One row per person, one column per attribute, each with a vocabulary of its own.
 

@@ -9,9 +9,11 @@ import numpy as np
 from reidrisk.base import DataError, Ints, UserIds, Vocabulary, checked_csr, frozen
 from reidrisk.records.base import Records
 from reidrisk.records.calendar import HOURS
+from reidrisk.records.registry import register
 from reidrisk.records.visits import Visits
 
 
+@register("lists of items", layouts=("lists",))
 class Bags(Records):
     """Unordered items of each user, without epochs.
 

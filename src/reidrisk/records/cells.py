@@ -6,8 +6,10 @@ import numpy as np
 
 from reidrisk.base import ArrayLike, DataError, Floats, as_users
 from reidrisk.records.base import Rows
+from reidrisk.records.registry import register
 
 
+@register("cells of numbers")
 class Cells(Rows):
     """Records of real numbers, such as flattened transition matrices; a cell that is not known is NaN.
 

@@ -13,12 +13,14 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.calendar import HOURS, Every, Pick, periods, picked
 from reidrisk.records.log import Summary, read_log
+from reidrisk.records.registry import register
 from reidrisk.records.traces import Traces
 from reidrisk.records.visits import first_of_visits, grouped
 
 _TOGETHER = 1.2  # events per visit, on average, from which visits tell something
 
 
+@register("one row per event", layouts=("log",))
 class Events:
     """A raw log of people: one row per event, in any order.
 

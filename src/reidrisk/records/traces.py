@@ -7,8 +7,10 @@ import numpy as np
 from reidrisk.base import Bools, DataError, Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.base import ByEpoch, check_range, checked_tokens
+from reidrisk.records.registry import register
 
 
+@register("one item per person and period", layouts=("wide", "long"))
 class Traces(ByEpoch):
     """What one observer saw: one token per user and epoch.
 

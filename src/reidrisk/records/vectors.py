@@ -12,9 +12,11 @@ from reidrisk.base import frozen
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import UserIds, as_users, first_seen, formed, take_users
 from reidrisk.records.base import Rows
+from reidrisk.records.registry import register
 from reidrisk.records.several import Several, Values
 
 
+@register("vectors of people", layouts=("vectors",))
 class Vectors(Rows):
     """Records that are points: ``values`` is (n, d), one row per record, kept in single precision.
 

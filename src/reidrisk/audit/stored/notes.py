@@ -22,8 +22,6 @@ def stored_notes(
 ) -> tuple[Note, ...]:
     """Return what the numbers rest on."""
     tables, n_epochs = world.tables, world.tables.targets.n_epochs
-    known = spec.mechanism(tables.targets.n_tokens)
-    system = {"top_k": known.top_k, "noise": known.noise}
     seen = {
         side: 1.0 - float(token_counts(world.session, side, n_epochs, one.n_tokens).sum()) / (len(one) * n_epochs)
         for side, one in (("targets", tables.targets), ("queries", tables.queries))
@@ -32,7 +30,7 @@ def stored_notes(
     notes = [
         Note("truth", origin=tables.origin),
         Note("closed-world"),
-        Note("system-topics", **system) if known.declared == "system" else Note("system-unknown", **system),
+        spec.of_system(tables.targets.n_tokens),
         Note("vocabulary", n=tables.targets.n_tokens),
         Note("gaps", **seen) if any(seen.values()) else Note("all-observed", n=n_epochs),
         Note("stored-tables", engine=engine.name, joined=list(dict.fromkeys(joined)), shards=shards, drawn=n_drawn),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from reidrisk.base import DataError, Note, OptionError, Vocabulary
 from reidrisk.io.exports import names
@@ -20,18 +20,18 @@ from reidrisk.io.tables.encoding import Encoding, settle
 from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
 from reidrisk.records import Attributes
+from reidrisk.records.registry import Entry, entry, of_layout
 
-Kind = Literal["log", "people", "lists", "traces", "vectors"]
-"""What an export holds: events, one row per person, lists of items, traces, or vectors."""
+_FORMS = dict.fromkeys(entry("traces").layouts, "traces")  # both layouts of traces are read in one way
 
 
 @dataclass(frozen=True)
 class Export:
     """What was read: records, how they were understood, and what was left out or merged on the way."""
 
-    kind: Kind
+    kind: str  # "traces", or else the layout: "log", "people", "lists", "vectors", or one registered with its records
     records: Any
-    """:class:`Events`, :class:`Attributes`, :class:`Bags`, :class:`Traces` or :class:`Vectors`, by ``kind``."""
+    """:class:`Events`, :class:`Attributes`, :class:`Bags`, :class:`Traces`, :class:`Vectors` or others, by ``kind``."""
     how: Note  # understood-as: the one line that says which column is what
     notes: tuple[Note, ...] = ()
 
@@ -69,7 +69,7 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     asked = reading or Reading()
     sides = [_opened(given, asked.of_table(side)) for side, given in enumerate((a, b))]
     if sides[0][1] != sides[1][1]:
-        both = " and ".join(f"{source.name} holds {_WHAT[kind]}" for source, kind, _ in sides)
+        both = " and ".join(f"{source.name} holds {_entry(kind).holds}" for source, kind, _ in sides)
         wrong = DataError if "vectors" in (sides[0][1], sides[1][1]) else OptionError  # no layout makes both alike
         raise wrong(f"{both}; give two of a kind, or say what both are with --layout")
     one, two = _over_one(sides)
@@ -77,7 +77,7 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     return _ids_alike(one, two)
 
 
-def _over_one(sides: Sequence[tuple[Source, Kind, Reading]]) -> tuple[Export, Export]:
+def _over_one(sides: Sequence[tuple[Source, str, Reading]]) -> tuple[Export, Export]:
     """Read two exports of one kind over one vocabulary."""
     kind = sides[0][1]
     if kind == "traces":
@@ -90,9 +90,8 @@ def _over_one(sides: Sequence[tuple[Source, Kind, Reading]]) -> tuple[Export, Ex
         source, _, how = sides[1]
         two = _read(source.renamed(columns_like(one.records, source)), "people", how)
         first, second = Attributes.together(one.records, two.records)
-    elif kind == "vectors":
-        two = _read(*sides[1])
-        return one, two
+    elif kind == "vectors" or _entry(kind).read is not None:
+        return one, _read(*sides[1])
     else:
         two = _read(*sides[1])
         labels = (export.records.vocabulary.labels for export in (one, two))
@@ -109,28 +108,26 @@ def _ids_alike(one: Export, two: Export) -> tuple[Export, Export]:
     return one, replace(two, records=two.records.with_users(second))
 
 
-_WHAT = {
-    "log": "one row per event",
-    "people": "one row per person",
-    "lists": "lists of items",
-    "traces": "one item per person and period",
-    "vectors": "vectors of people",
-}
 _FEW = 8  # columns of traces that are named
 _EPOCH = re.compile(r"epoch_[0-9]{1,9}(?:_[0-9]{1,9})?")
 
 
-def _opened(given: Any, how: Reading) -> tuple[Source, Kind, Reading]:
+def _opened(given: Any, how: Reading) -> tuple[Source, str, Reading]:
     source = open_source(given, how)
     if source.table.n_rows == 0 and not source.bad.count:
         raise DataError(f"{source.name}: the table is empty; give at least one row")
     return source, _kind(source, how), how
 
 
-def _kind(source: Source, how: Reading) -> Kind:
+def _entry(kind: str) -> Entry:
+    """Return the records that an export of this kind holds."""
+    return entry(kind) if kind in _FORMS.values() else of_layout(kind)
+
+
+def _kind(source: Source, how: Reading) -> str:
     """Tell what an export holds: as is said, or as its columns and the ids of its people show."""
     if how.layout is not None:
-        return "traces" if how.layout == "wide" or how.layout == "long" else how.layout
+        return _FORMS.get(how.layout, how.layout)
     named = how.user is not None or how.time is not None or bool(how.items)
     if not named and _are_traces(source):
         return "traces"
@@ -164,7 +161,7 @@ def _are_traces(source: Source) -> bool:
 
 
 def _trace_layout(how: Reading) -> str | None:
-    return how.layout if how.layout in ("wide", "long") else None
+    return how.layout if how.layout in _FORMS else None
 
 
 def _of_traces(source: Source, raw: RawTokens, encoding: Encoding) -> Export:
@@ -174,7 +171,13 @@ def _of_traces(source: Source, raw: RawTokens, encoding: Encoding) -> Export:
     return Export("traces", build_traces(raw, encoding), how, (*encoding.notes, *raw.notes))
 
 
-def _read(source: Source, kind: Kind, how: Reading) -> Export:
+def _read(source: Source, kind: str, how: Reading) -> Export:
+    own = _entry(kind).read
+    if own is not None:
+        import pyarrow as pa
+
+        whole = pa.table({name: source.column(name) for name in source.columns})
+        return Export(kind, own(whole), understood(source, kind, Roles(None, items=tuple(source.columns[:_FEW])), None))
     if kind == "traces":
         raw = read_raw(source.table, _trace_layout(how), labels=False)
         return _of_traces(source, raw, settle([raw], None, None))
@@ -221,7 +224,7 @@ def _read_lists(source: Source, how: Reading, user: str | None, time: str | None
     flat = one_row_per_item(source, lists[0], beside, by_row=user is None)
     read = _of_log(flat, Roles(user or ROW, time, lists), how)
     roles = Roles(user, time, lists)
-    kind: Kind = "log" if is_log else "lists"
+    kind = "log" if is_log else "lists"
     records = read.records if is_log else read.records.bags().with_notes(())
     return Export(kind, records, understood(source, kind, roles, (read.how["times"] or "", "")), read.notes)
 

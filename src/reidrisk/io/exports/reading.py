@@ -1,14 +1,15 @@
 """Reading: what somebody says of an export, so that it need not be guessed."""
 
 import re
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import field_validator
 
-from reidrisk.base.specs import Spec
+from reidrisk.base.specs import OneOf, Spec
+from reidrisk.records.registry import layouts
 
-Layout = Literal["log", "people", "lists", "vectors", "wide", "long"]
-"""One row per event, one per person, lists of items, vectors, or traces: a column per period, a row per observation."""
+Layout = Annotated[str, OneOf(layouts)]
+"""One of a kind of records: ``log``, ``people``, ``lists``, ``vectors``; of traces ``wide`` or ``long``."""
 
 NONE = "none"  # what stands for a column that is not to be used, although one would be guessed
 

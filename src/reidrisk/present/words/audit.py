@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural, terms_of_columns
-from reidrisk.present.words import CHECK, Assumed, attack_label, in_words, joined, percent, says, table
+from reidrisk.present.words import CHECK, Assumed, attack_label, in_words, joined, percent, says, table, texts
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
 
 
+def of_system(result: AuditResult) -> Mapping[str, Any]:
+    """Return the words for the system that was audited; none where it has no words of its own."""
+    found: Mapping[str, Any] = texts("choices")["systems"].get(result.spec.get("system"), {})
+    return found
+
+
 def terms_of(result: AuditResult) -> Terms:
     """Return the words of the reader's own data, as far as the audit knows them: by the names of the columns read."""
-    if result.spec.get("system") == "topics":
-        return along(Terms(item="topic", period="week"), result)
+    system = of_system(result)
+    if system:
+        return along(Terms(item=system["item"], period=system["period"]), result)
     read = [note for note in result.notes if note.code == "understood-as"]
     terms = Terms()
     if read:

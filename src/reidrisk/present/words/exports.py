@@ -46,7 +46,9 @@ def _understood(note: Note, terms: Terms) -> Assumed:
     if note["unused"]:
         said.append(f"not used: {_listed(note['unused'])}")
     form = f" ({', '.join(written)})" if written else ""
-    return Assumed(f"{_file(note)}{form} is read as {_KINDS[note['kind']]}: {'; '.join(said)}.", CHECK)
+    return Assumed(
+        f"{_file(note)}{form} is read as {_KINDS.get(note['kind'], note['kind'])}: {'; '.join(said)}.", CHECK
+    )
 
 
 def _file(note: Note) -> str:

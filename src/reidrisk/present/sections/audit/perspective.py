@@ -9,10 +9,8 @@ from reidrisk.present import Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import text, written
-from reidrisk.present.words import a, in_words, people, rate_cells, table, texts
-
-PUBLISHED = texts("choices")["published"]["figures"]
-"""Figures for the Topics API as printed: whose, how exact, rate, people, weeks, source."""
+from reidrisk.present.words import a, in_words, people, rate_cells, table
+from reidrisk.present.words.audit import of_system
 
 _NUMBERS = table("numbers")  # which number names a person for good
 
@@ -31,13 +29,12 @@ class _Row:
 def section(result: AuditResult, terms: Terms) -> Section:
     """Return the comparison."""
     rows = _rows(result, terms)
-    topics = result.spec.get("system") == "topics"
     where = "where this data lies" if result.risks else "where a rate of this data would lie"
     ours = [row for row in rows if row.kind in ("known", "measured")]
     known = "; ".join(f"{row.short}: {people(row.point.rate, terms.people)}" for row in ours)
     more = "over more" if terms.axis == "epochs" else "with more"
     said = {"where": where, "yardstick": _yardstick(result, terms)[1], "more": more, "known": known}
-    said |= text(f"audit.published-{'beside' if topics else 'none'}", terms)
+    said |= text(f"audit.published-{'beside' if of_system(result).get('figures') else 'none'}", terms)
     lines = []
     for row in rows:
         cells = rate_cells(row.point.rate, row.point.low, row.point.high)
@@ -62,7 +59,7 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
 def _yardstick(result: AuditResult, terms: Terms) -> tuple[str, str, str]:
     """Return what names everyone in data of this kind: a label, in a sentence, and why."""
     browser = terms.person == "visitor" or terms.item in ("page", "site")
-    if result.spec.get("system") == "topics" or browser:
+    if of_system(result).get("identifier") == "cookie" or browser:
         return "Third-party cookie", "a third-party cookie", "the same identifier at every site"
     number = _NUMBERS.get(terms.person) or ("phone" if terms.item in ("place", "app", "contact") else "customer")
     both = "both tables" if result.scenario is None or result.scenario.code == "scenario-two-tables" else "both records"
@@ -80,7 +77,7 @@ def _rows(result: AuditResult, terms: Terms) -> list[_Row]:
     guess = 1.0 / result.n_targets if risk is None else risk.baseline
     name = f"Blind guessing (among {result.n_targets:,} {terms.people})"
     rows.append(_Row(name, "Blind guessing", rated(0.0, guess), "known", f"one in the number of {terms.people}"))
-    for whose, kind, rate, n, weeks, source in PUBLISHED if result.spec.get("system") == "topics" else ():
+    for whose, kind, rate, n, weeks, source in of_system(result).get("figures", ()):
         sizes = _sizes(n, weeks, terms)
         point = Point(0.0, rate, rate, rate, f"{kind} {in_words(rate)}")
         rows.append(_Row(f"Published, {whose} ({sizes})", f"Published ({sizes})", point, kind, source))
