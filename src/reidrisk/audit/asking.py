@@ -13,7 +13,7 @@ from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
 from reidrisk.audit.suppress import note_of_few
-from reidrisk.base import DataError, Note, Progress, fresh_seed, silent
+from reidrisk.base import DataError, Note, Progress, seed_or_fresh, silent
 from reidrisk.io.exports.pairs import read_pairs
 from reidrisk.records import Case
 from reidrisk.records.calendar import Every
@@ -53,7 +53,7 @@ def audit_exports(
     """
     notes = tuple(note for export in exports for note in (export.how, *export.notes))
     tables = [export.records for export in exports]
-    seed = fresh_seed() if spec.seed is None else spec.seed
+    seed = seed_or_fresh(spec.seed)
     spec = spec.model_copy(update={"seed": seed})
     if not amounts_given:
         tables, said = settle_amounts(tables, seed)
@@ -83,7 +83,7 @@ def audit_scenarios(
     it is the only one.
     """
     tell = progress or silent
-    seed = fresh_seed() if spec.seed is None else spec.seed
+    seed = seed_or_fresh(spec.seed)
     spec = spec.model_copy(update={"seed": seed})
     cases: list[tuple[Note, Case]] = []
     for scenario in scenarios:

@@ -27,7 +27,7 @@ from reidrisk.audit.sureness import Sureness, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt, check_truth
 from reidrisk.audit.warnings import warnings
 from reidrisk.base import DataError, Note, Progress, Risk, Steps, of_class, silent
-from reidrisk.base.streams import fresh_seed
+from reidrisk.base.streams import seed_or_fresh
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, TopSets, Vectors, kind_of
 from reidrisk.records.base import breadth
@@ -68,7 +68,7 @@ def audit_case(
     started, tell = time.perf_counter(), progress or silent
     _check(case)
     of_class("spec", spec, AuditSpec, "an AuditSpec")
-    spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
+    spec = spec.model_copy(update={"seed": seed_or_fresh(spec.seed)})
     axis = axis_of(case, spec, scenario)
     planned = plan.planned(spec, case, axis, spec.budget / questions, len(attacks))
     sampled = spec.sample if planned.sample is None else planned.sample

@@ -17,7 +17,7 @@ from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
 from reidrisk.audit.stored.opening import for_engine, is_stored
 from reidrisk.audit.stored.run import run_stored
-from reidrisk.base import ArrayLike, DataError, Note, OptionError, Progress, TruthError, fresh_seed, of_class, silent
+from reidrisk.base import ArrayLike, DataError, Note, OptionError, Progress, TruthError, of_class, seed_or_fresh, silent
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import Case, Events, TopSets, Traces
 from reidrisk.search.engines import Engine
@@ -45,7 +45,7 @@ def run(
     ['Hamming', 'WeightedHamming', 'ProfileBayes', 'BM25']
     """
     of_class("spec", spec, AuditSpec, "an AuditSpec")
-    spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
+    spec = spec.model_copy(update={"seed": seed_or_fresh(spec.seed)})
     tell = progress or silent
     if isinstance(spec.inputs, InMemory):
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")

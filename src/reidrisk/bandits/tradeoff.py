@@ -17,7 +17,7 @@ from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, 
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.spec import TradeoffSpec
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
-from reidrisk.base import DataError, Floats, Note, Progress, Result, Risk, Spoken, fresh_seed, one_of, silent
+from reidrisk.base import DataError, Floats, Note, Progress, Result, Risk, Spoken, one_of, seed_or_fresh, silent
 
 _REWARDS = {"hard": hard_rewards, "easy": easy_rewards}
 _QUERIES = 1_000  # attacks at a point, where there are few users
@@ -108,7 +108,7 @@ def tradeoff(
     records = checked_records(behaviour.records, least=2)
     n, d = records.shape[:2]
     spec = spec.filled(n, d)
-    seed = fresh_seed() if spec.seed is None else spec.seed
+    seed = seed_or_fresh(spec.seed)
     spec = spec.model_copy(update={"seed": seed})
     strategies, amounts, n_aux = spec.strategies or (), spec.amounts or (), spec.n_aux or 0
     alpha = behaviour.tolerance if spec.alpha is None else spec.alpha

@@ -36,7 +36,7 @@ _NAMES = {
     "parallel": "Crew each n_threads slices",
     "progress": "Progress Steps silent",
     "results": "Bound Covers Difference Measurement Result Risk Spoken",
-    "streams": "BLOCK blocks checked_seed fresh_seed stream",
+    "streams": "BLOCK blocks checked_seed fresh_seed seed_or_fresh stream",
     "users": "UserIds as_users find_users first_seen is_text take_users",
     "vocabulary": "Vocabulary",
 }

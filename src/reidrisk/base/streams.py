@@ -57,3 +57,12 @@ def fresh_seed() -> int:
 def checked_seed(seed: int) -> int:
     """Return ``seed`` as an ``int``, or refuse what is not a whole number of at least 0."""
     return whole("seed", seed, least=0)
+
+
+def seed_or_fresh(seed: int | None) -> int:
+    """Return a seed that was given, checked, or draw one.
+
+    >>> seed_or_fresh(7), seed_or_fresh(None) >= 0
+    (7, True)
+    """
+    return fresh_seed() if seed is None else checked_seed(seed)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.base import Attack
-from reidrisk.base import ArrayLike, Bools, DataError, Difference, OptionError, Result, Risk, fresh_seed, whole
+from reidrisk.base import ArrayLike, Bools, DataError, Difference, OptionError, Result, Risk, seed_or_fresh, whole
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import chosen_queries, random_user, risk_of
@@ -175,7 +175,7 @@ def attribution(
     if not chosen:
         raise OptionError("give at least one attack to measure with")
     least, known = whole("min_group", min_group), find_truth(targets, queries, truth)
-    used = fresh_seed() if seed is None else seed
+    used = seed_or_fresh(seed)
     job = _Job(chosen, targets, queries, known, sample, used, level, engine)
     name, pieces = _parts(targets, queries, by)
     pieces, hidden = _large_enough(pieces, queries, least)

@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
 from reidrisk.base import ArrayLike, DataError, Floats, Ints, Note, OptionError, Result, between_0_and_1, is_whole
-from reidrisk.base.streams import fresh_seed, stream
+from reidrisk.base.streams import seed_or_fresh, stream
 from reidrisk.measure.extrapolation import WAYS
 from reidrisk.measure.families import FAMILIES, Parameters, fitted
 from reidrisk.measure.subsets import Ranks, ranks, rates_among
@@ -99,7 +99,7 @@ def forecast(
     level, wanted = between_0_and_1("level", level), _populations(population)
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
-    used = fresh_seed() if seed is None else seed
+    used = seed_or_fresh(seed)
     rows = np.flatnonzero(known.target >= 0)
     if sample is not None and len(rows) > sample:
         rows = np.sort(stream(used, "forecast: queries").choice(rows, size=sample, replace=False))

@@ -10,7 +10,7 @@ from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, fresh_seed, slices, stream
+from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, seed_or_fresh, slices, stream
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import check_attack, checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
@@ -61,7 +61,7 @@ def matching(
     check_attack(attack)
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
-    used = fresh_seed() if seed is None else seed
+    used = seed_or_fresh(seed)
     parts = None if groups is None else checked_groups(groups, len(targets), len(queries))
     attack.fit(targets)
     right, answered = (np.zeros(len(queries), dtype=np.int64) for _ in range(2))

@@ -9,9 +9,10 @@ import numpy as np
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, fresh_seed, stream, whole
+from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, stream, whole
 from reidrisk.base.arrays import frozen
 from reidrisk.base.intervals import design_effect, mean_interval
+from reidrisk.base.streams import seed_or_fresh
 from reidrisk.measure import jackknife
 from reidrisk.measure.alike import distinct
 from reidrisk.measure.jackknife import Gains
@@ -105,7 +106,7 @@ def curve(
     for table in (targets, queries):
         if not hasattr(table, "epochs"):
             raise DataError(f"{type(table).__name__} have no epochs to grow by; measure them whole with random_user")
-    used = fresh_seed() if seed is None and sample is not None else seed
+    used = seed if sample is None else seed_or_fresh(seed)
     return tuple(
         random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level, groups, engine)
         for r in epochs
@@ -117,7 +118,7 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[Ints |
     if sample is None or sample >= n:
         return None, None
     whole("sample", sample, unit="queries")
-    used = fresh_seed() if seed is None else seed
+    used = seed_or_fresh(seed)
     return np.sort(stream(used, "sample queries").choice(n, size=sample, replace=False, shuffle=False)), used
 
 

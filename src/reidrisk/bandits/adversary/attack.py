@@ -15,7 +15,7 @@ from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, as_steps
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import Behaviour
-from reidrisk.base import DataError, Floats, Ints, Note, Progress, Risk, Spoken, fresh_seed, silent
+from reidrisk.base import DataError, Floats, Ints, Note, Progress, Risk, Spoken, seed_or_fresh, silent
 
 _KNOWN = 91  # cells that the paper's attacker knows of a large matrix; all but two of a small one
 _OBTAINED = "all-shared-obtained"  # what this attacker need not have done
@@ -63,7 +63,7 @@ def adversary(
     credit for a person is as in :func:`reidrisk.bandits.deanonymisation`, and 0 where the person's group was not
     collected. With a ``repository``, one draw of cells is added to it, and all that it holds by now is used.
     """
-    seed = fresh_seed() if seed is None else seed
+    seed = seed_or_fresh(seed)
     found = collect(clients, guises(people.profiles, n_guises, seed), progress or silent)
     d = people.records.shape[1]
     known_cells = min(_KNOWN, d * d - 2) if n_aux is None else n_aux

@@ -7,7 +7,7 @@ import numpy as np
 
 from reidrisk.base import ArrayLike, Bound, DataError, Floats, Note, OptionError, each, mean_interval
 from reidrisk.base.options import between_0_and_1, whole
-from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
+from reidrisk.base.streams import blocks, seed_or_fresh, stream
 from reidrisk.bounds.matching import row_keys
 from reidrisk.bounds.top_sets.conditional_poisson import inclusion_probabilities, pair_inclusion
 from reidrisk.mechanisms.top_k_noise import token_probabilities
@@ -88,7 +88,7 @@ def topics_partial_information(
     if shares.shape not in ((n_tokens,), (r, n_tokens)):
         raise DataError(f"popularity has shape {shares.shape}, but the traces have {r} epochs of {n_tokens} tokens")
     samples = whole("samples", samples)
-    seed = fresh_seed() if seed is None else checked_seed(seed)
+    seed = seed_or_fresh(seed)
     posteriors = [_posterior_and_prior(epoch, top_k, noise) for epoch in np.atleast_2d(shares)]
     if shares.ndim == 1:
         posteriors *= r

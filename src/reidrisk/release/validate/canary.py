@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Floats, Note, OptionError, Spoken, checked_seed, fresh_seed, sizes, stream, whole
+from reidrisk.base import Floats, Note, OptionError, Spoken, seed_or_fresh, sizes, stream, whole
 from reidrisk.base.arrays import Array, ArrayLike, Ints, UInts
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
@@ -112,7 +112,7 @@ def canary(
     sizes.RUNS.check(trials, "the canary", "take fewer")
     sizes.NUMBERS.check(trials * k * k, "the canary", "take fewer trials, or smaller sets")
     if statement.simulation:
-        seed = fresh_seed() if seed is None else checked_seed(seed)
+        seed = seed_or_fresh(seed)
     elif seed is not None:
         raise OptionError(f"seed {seed!r} was given, but the noise of a real release cannot be seeded; leave it out")
     plan = stated_plan(statement, k, n_epochs)

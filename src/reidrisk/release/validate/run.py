@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reidrisk.base import Progress, Result, checked_seed, fresh_seed, silent
+from reidrisk.base import Progress, Result, seed_or_fresh, silent
 from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
@@ -55,7 +55,7 @@ def validate(
 
     ``users`` are drawn from the model, as :func:`reidrisk.release.read_users` reads them.
     """
-    seed = fresh_seed() if spec.seed is None else checked_seed(spec.seed)
+    seed = seed_or_fresh(spec.seed)
     progress("comparing with the statistics", 0.0)
     public = public_validation(model, statistics, *(users or (None, None)))
     progress("looking at the noise", 0.1)
