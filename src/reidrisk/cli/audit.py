@@ -15,7 +15,7 @@ from reidrisk.cli.engines import EngineOptions
 from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import ReadingOptions, SystemOptions, inputs_of
 from reidrisk.cli.groups import group, grouped, plain
-from reidrisk.cli.parameters import Json, Out, Seed, argument, numbers, option, share
+from reidrisk.cli.parameters import Json, Out, Seed, argument, flags, numbers, option, share
 from reidrisk.cli.results import ResultOut, compare_saved, finish, saved_spec
 from reidrisk.cli.scenarios import ScenarioOptions, chosen_scenario
 
@@ -134,6 +134,8 @@ class AuditOptions:
     as_json: Json = False
 
 
+flag = flags(attacks="attack", changes="change")
+
 _BESIDE_SPEC = {  # options that say nothing of what is audited
     *("out", "result", "keep_per_person", "as_json"),
     *(field.name for some in (EngineOptions, SavedOptions) for field in dataclasses.fields(some)),
@@ -191,11 +193,6 @@ def tell(note: Any) -> None:
     from reidrisk.present import words
 
     output.remark(words.sentence(note))
-
-
-def flag(name: str) -> str:
-    """Return how the command line calls a field of the spec of an audit."""
-    return as_flag({"attacks": "attack", "changes": "change"}.get(name, name))
 
 
 def _refuse_beside_spec(context: typer.Context) -> None:

@@ -12,7 +12,7 @@ from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
 from reidrisk.base import OptionError
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.groups import takes
+from reidrisk.cli.groups import fields_of, takes
 from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, numbers, option
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def tradeoff(
 ) -> None:
     """Measure regret and de-anonymisation of many ways to share, and mark those that are Pareto-optimal."""
     from reidrisk import bandits as api
-    from reidrisk.base.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import seed_or_fresh
     from reidrisk.present.pages.tradeoff import page
 
     if options["attack"] == "likelihood" and quick:
         raise OptionError("--quick leaves out the attack 'likelihood'; leave out one of the two")
-    given = {name: options.pop(name) for name in ("format", "states", "max_gap", "unit")}
-    inputs = BehaviourFile.called(as_flag, path=str(behaviour), **given)
+    inputs = BehaviourFile.called(as_flag, path=str(behaviour), **fields_of(BehaviourFile, options))
     wanted = {"strategies": strategy or None, "amounts": numbers("--amounts", amounts, float)}
-    seed = fresh_seed() if seed is None else checked_seed(seed)
-    spec = TradeoffSpec.called(as_flag, inputs=inputs, seed=seed, likelihood=not quick, **wanted, **options)
+    wanted |= fields_of(TradeoffSpec, options)
+    seed = seed_or_fresh(seed)
+    spec = TradeoffSpec.called(as_flag, inputs=inputs, seed=seed, likelihood=not quick, **wanted)
     output.check_writable(out, chart, inputs=(behaviour, None if inputs.states is None else Path(inputs.states)))
     output.check_report(out)
     output.check_made(chart, "the chart is a picture", (".png", ".svg"))

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.groups import group, grouped
-from reidrisk.cli.parameters import Json, Out, again, option
+from reidrisk.cli.parameters import Json, Out, again, flags, option
 
 ResultOut = Annotated[Path | None, typer.Option(help="Write the result here (JSON).", readable=False)]
 
@@ -35,10 +34,9 @@ def bench(
     from reidrisk import bench as api
     from reidrisk.present.pages.bench import page
 
-    flags = {"attacks": "--attack", "settings": "--setting"}
     wanted = {"attacks": tuple(options.attack or ()), "settings": tuple(options.setting or ())}
     sizes = {"users": options.users, "queries": options.queries, "seed": options.seed}
-    spec = api.BenchSpec.called(lambda name: flags.get(name, as_flag(name)), **wanted, **sizes)
+    spec = api.BenchSpec.called(flags(attacks="attack", settings="setting"), **wanted, **sizes)
     output.check_writable(out, result, inputs=(options.data,))
     output.check_report(out)
     manifest = api.EMBEDDED if options.data is None else api.read_manifest(options.data)

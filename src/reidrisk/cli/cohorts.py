@@ -11,7 +11,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import one_of
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.groups import group, grouped, takes
+from reidrisk.cli.groups import fields_of, group, grouped, takes
 from reidrisk.cli.parameters import Json, Out, again, argument, menu, option
 from reidrisk.cohorts.spec import CohortSpec, Noise
 
@@ -158,11 +158,11 @@ def audit(
     tables = {"assignment": str(assignment), "visits": str(visits), "categories": str(categories)}
     output.check_writable(out, blocklist, inputs=(assignment, visits, categories))
     output.check_report(out)
-    noise = {name: options.pop(name) for name in Noise.model_fields}
-    _check_noise(private, noise, options["n_cohorts"])
+    noise, asked = fields_of(Noise, options), fields_of(CohortSpec, options)
+    _check_noise(private, noise, asked["n_cohorts"])
     if noise["simulation"] and blocklist is not None:
         raise OptionError("--simulation protects nobody and is not published; leave it out, or --blocklist")
-    spec = CohortSpec.called(as_flag, **options, noise=noise if private else None, tables=tables)
+    spec = CohortSpec.called(as_flag, **asked, noise=noise if private else None, tables=tables)
     if private and not noise["public_rule"].strip():
         raise OptionError(
             "--private needs --public-rule, a few words on where the rule of these cohorts comes from: one that was "

@@ -24,5 +24,4 @@ def compare(
     one, two = per_person or (None, None)
     kept = None if one is None or two is None else (read_per_person(one), read_per_person(two))
     found = difference(first, read_result(after), kept)
-    said = words.reading(found, terms_of(first))
-    output.print_json({**found.to_dict(), "reading": said}) if as_json else output.say(said)
+    output.answer(found.to_dict(), words.reading(found, terms_of(first)), as_json)

@@ -6,9 +6,10 @@ from typing import Any
 from reidrisk.base.errors import OptionError, ReidRiskError
 from reidrisk.base.specs import as_flag
 from reidrisk.cli.groups import group, plain
-from reidrisk.cli.parameters import option
+from reidrisk.cli.parameters import flags, option
 
 _OF_TRACES = ("n_tokens", "vocabulary", "allow_unmatched")
+_flag = flags(items="item")
 
 
 @group
@@ -74,11 +75,6 @@ def inputs_of(
         return {"kind": "tables", "targets": files[0], "queries": files[1], "truth": reading.truth, **known}
     how = Reading.called(_flag, **said).to_dict()
     return {"kind": "exports", "files": files, "truth": reading.truth, "reading": how}
-
-
-def _flag(name: str) -> str:
-    """Return how the command line calls a field of how to read an export."""
-    return "--item" if name == "items" else as_flag(name)
 
 
 def _are_traces(files: tuple[str, ...], layout: str | None) -> bool:

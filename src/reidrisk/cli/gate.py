@@ -41,12 +41,11 @@ def gate(
         raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES, or one with --input")
     answer = hold(found, share("--max-risk", max_risk), require or ())
     said = words.reading(answer, terms_of(found))
-
-    def show() -> None:
-        output.print_json({**answer.to_dict(), "reading": said}) if as_json else output.say(said)
-
     files = [(junit, gate_files.junit(answer, said)), (summary, gate_files.summary(found, answer, said))]
-    output.do_each([(path, partial(write_text, text)) for path, text in files], show)
+    output.do_each(
+        [(path, partial(write_text, text)) for path, text in files],
+        partial(output.answer, answer.to_dict(), said, as_json),
+    )
     raise typer.Exit({"pass": 0, "fail": 1, "undecided": 3}[answer.answer])
 
 

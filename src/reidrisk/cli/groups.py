@@ -119,9 +119,14 @@ def _signed(command: Any, parameters: Iterable[inspect.Parameter]) -> Any:
     return command
 
 
-def chosen(spec: type[Spec], options: dict[str, Any]) -> Spec:
+def fields_of(spec: type[BaseModel], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was chosen for the fields of one of the specs of a command."""
+    return {name: options[name] for name in spec.model_fields if name in options}
+
+
+def chosen(spec: type[Spec], options: Mapping[str, Any]) -> Spec:
     """Return one of the specs of a command, with what was chosen for its fields."""
-    return spec(**{name: options[name] for name in spec.model_fields})
+    return spec(**fields_of(spec, options))
 
 
 def plain(*groups: Any) -> dict[str, Any]:

@@ -56,6 +56,16 @@ def say(*lines: str) -> None:
         print(printable(line))
 
 
+def follow(command: str) -> None:
+    """Print the command that may follow."""
+    say("", "Now try:", "", f"  {command}")
+
+
+def answer(values: dict[str, Any], said: str, as_json: bool) -> None:
+    """Print what is said of a result in one sentence, or its values with it as JSON."""
+    print_json({**values, "reading": said}) if as_json else say(said)
+
+
 def remark(text: str) -> None:
     """Say something on standard error, beside the results; nothing is lost where nobody listens."""
     with suppress(BrokenPipeError):

@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from reidrisk.base import OptionError
+from reidrisk.base.specs import as_flag
 
 
 def option(default: Any, about: str, *flags: str) -> Any:
@@ -55,6 +57,16 @@ def share(flag: str, text: str) -> float:
     except ValueError as error:
         raise OptionError(f"{flag} takes a share such as 0.05 or 5%, not {text!r}") from error
     return number / 100.0 if percent else number
+
+
+def flags(**called: str) -> Callable[[str], str]:
+    """Return how a command calls the fields of a spec, of which it calls some otherwise.
+
+    >>> flag = flags(attacks="attack")
+    >>> flag("attacks"), flag("max_risk")
+    ('--attack', '--max-risk')
+    """
+    return lambda name: as_flag(called.get(name, name))
 
 
 def menu(about: str) -> typer.Typer:

@@ -112,7 +112,7 @@ def sample(
 ) -> None:
     """Draw synthetic users from a model; sets that come out short stay short in the files."""
     from reidrisk import release as api
-    from reidrisk.base.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import seed_or_fresh
     from reidrisk.release.model.sample import holds_users
 
     output.check_folder(out)
@@ -120,7 +120,7 @@ def sample(
     if holds_users(out):
         raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
     known = _read_model(model)
-    seed = fresh_seed() if seed is None else checked_seed(seed)
+    seed = seed_or_fresh(seed)
     with output.progress_bar() as say:
         files = api.write_users(known, users, seed, out, progress=say)
     assert known.statement is not None
@@ -190,7 +190,7 @@ def _show(stated: Any, values: dict[str, Any], said: str, as_json: bool, followi
 
     output.show(made_page(stated, said), {**values, "privacy": stated.to_dict()}, as_json)
     if following and not as_json:
-        output.say("", "Now try:", "", f"  {following}")
+        output.follow(following)
 
 
 def _declared_sets(path: Path, spec: SetsSpec) -> TopSets:

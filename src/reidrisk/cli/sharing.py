@@ -73,11 +73,11 @@ def attack(
 ) -> None:
     """Join a service of yours under many guises, collect matrices, and measure how many people they give away."""
     from reidrisk import bandits as api
-    from reidrisk.base.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import seed_or_fresh
     from reidrisk.present.pages.adversary import page
 
     members = api.read_matrices(people)
-    seed = fresh_seed() if seed is None else checked_seed(seed)
+    seed = seed_or_fresh(seed)
     known = None
     if repository is not None:
         known = api.Repository.read(repository) if repository.exists() else api.Repository()

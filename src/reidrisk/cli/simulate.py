@@ -99,7 +99,7 @@ def topics(
     from reidrisk import io
     from reidrisk import topics as api
     from reidrisk.base.hosts import checked_observers
-    from reidrisk.base.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import seed_or_fresh
     from reidrisk.present import words
     from reidrisk.present.pages.simulation import page
 
@@ -107,7 +107,7 @@ def topics(
     strange = one_of("--invalid-hosts", visits.invalid_hosts, ("refuse", "count"))
     rule = one_of("--noise-rule", browser.noise_rule or "observed", ("observed", "original"))
     browser.check()
-    seed = fresh_seed() if seed is None else checked_seed(seed)
+    seed = seed_or_fresh(seed)
     sites = checked_observers([*sources.observers, *(sources.others or [])])
     tree = api.Taxonomy.read(sources.taxonomy)
     settings = api.TopicsAPI(len(tree), top_k=browser.top_k, noise=browser.noise, window=browser.shown)
@@ -180,5 +180,4 @@ def _follow(document: dict[str, Any]) -> None:
     files = [observer["file"] for observer in document["observers"]]
     if len(files) > 1:
         k, noise = document["parameters"]["top_k"], document["parameters"]["noise"]
-        command = f"reidrisk audit {shlex.join(files[:2])} --system topics --top-k {k} --noise {noise}"
-        output.say("", "Now try:", "", f"  {command}")
+        output.follow(f"reidrisk audit {shlex.join(files[:2])} --system topics --top-k {k} --noise {noise}")
