@@ -1,13 +1,12 @@
 """`reidrisk cohorts`: who is in which cohort, and which cohorts give a sensitive interest away."""
 
-import itertools
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.base.options import one_of
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
@@ -48,7 +47,6 @@ class AssignOptions:
             raise OptionError(f"--min-size must be at least 1, not {self.min_size}")
         if self.shown and self.table is None:
             raise OptionError("--shown needs --table: a fitted table blocks nothing yet")
-        one_of("--invalid-hosts", self.invalid_hosts, ("refuse", "drop"))
 
 
 @cohorts.command("assign")
@@ -57,18 +55,20 @@ def assign(options: AssignOptions, as_json: Json = False) -> None:
     """Put users into cohorts by the domains they visited: SimHash and SortingLSH, as Chrome did."""
     from reidrisk import Traces, io
     from reidrisk import cohorts as api
+    from reidrisk.cohorts.floc.visits import by_domain, by_week
     from reidrisk.present.pages.cohorts import assignment_page
 
     options.check()
+    invalid = one_of("--invalid-hosts", options.invalid_hosts, ("refuse", "drop"))
     with output.progress_bar() as say:
         say("reading the visits", 0.0)
         frame = api.read_visits(options.visits, options.week_column)
         dropped = 0
         if options.registrable:
             say("finding registrable domains", 0.3)
-            frame, dropped = _registrable(frame, options.invalid_hosts)
+            frame, dropped = by_domain(frame, invalid)
         say("computing cohorts", 0.5)
-        users, weeks = _weeks(frame, options.week_column is not None)
+        users, weeks = by_week(frame, options.week_column is not None)
         known, found = _cohorts(options, weeks)
         say("writing them", 0.9)
         if options.week_column is None:
@@ -95,45 +95,6 @@ def _cohorts(options: AssignOptions, weeks: list[Any]) -> tuple[Any, Any]:
     known = api.SortingLSH.from_chrome(options.table)
     found = [np.asarray(known.cohort(week, options.min_domains, options.shown)) for week in weeks]
     return known, np.stack(found, axis=1)
-
-
-def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:
-    import polars as pl
-
-    from reidrisk import cohorts as api
-
-    if "host" not in frame.columns:
-        raise DataError("tokens have no registrable domain; leave out --registrable, or name the column 'host'")
-    distinct = frame["host"].unique(maintain_order=True).to_list()
-    rule: Any = "none" if invalid == "drop" else "refuse"
-    domains = api.registrable(distinct, invalid=rule)
-    known = pl.DataFrame({"host": distinct, "domain": domains})
-    turned = frame.join(known, on="host", how="left", maintain_order="left")
-    kept = turned.filter(pl.col("domain").is_not_null()).drop("host").rename({"domain": "host"})
-    if not len(kept):
-        raise DataError("no visit is left: none of the hosts has a registrable domain")
-    return kept, len(frame) - len(kept)
-
-
-def _weeks(frame: Any, weekly: bool) -> tuple[Any, list[Any]]:
-    """Return the users, in the order of their first visit, and for each week the domains of all of them."""
-    import polars as pl
-
-    key = "host" if "host" in frame.columns else "token"
-    users = frame["user"].unique(maintain_order=True)
-    numbers = frame["week"].unique().sort().to_list() if weekly else [None]
-    for before, after in itertools.pairwise(numbers):
-        if after != before + 1:
-            gap = f"there are visits in the weeks {before} and {after} but none between"
-            raise DataError(f"{gap}; number the weeks without a gap")
-    everyone = pl.DataFrame({"user": users})
-    weeks = []
-    for number in numbers:
-        part = frame if number is None else frame.filter(pl.col("week") == number)
-        lists = part.group_by("user").agg(pl.col(key))
-        joined = everyone.join(lists, on="user", how="left", maintain_order="left")
-        weeks.append(joined[key].fill_null([]))
-    return users, weeks
 
 
 @cohorts.command("audit")

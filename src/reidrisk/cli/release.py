@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.cli import output
 from reidrisk.cli.groups import chosen, takes
 from reidrisk.cli.parameters import Json, Seed, argument, menu, option
@@ -17,7 +17,6 @@ from reidrisk.present.words import release as words
 from reidrisk.release.spec import FitSpec, MeasureSpec, SetsSpec, ValidationSpec
 
 if TYPE_CHECKING:
-    from reidrisk.records import TopSets
     from reidrisk.release import TypeMixture
 
 release = menu("Give away statistics, a model and synthetic users instead of people's top sets.")
@@ -39,6 +38,7 @@ def measure(
     from reidrisk import release as api
     from reidrisk.privacy.accounting import check_budget
     from reidrisk.release.counts.layout import holds_statistics
+    from reidrisk.release.declared import declared_sets
 
     spec, declared = chosen(MeasureSpec, options), chosen(SetsSpec, options)
     check_budget(epsilon, delta)
@@ -52,7 +52,7 @@ def measure(
         raise OptionError(f"{spent}; give another folder, or --replace")
     with output.progress_bar() as say:
         say("reading the sets", 0.0)
-        people = _declared_sets(sets, declared)
+        people = declared_sets(sets, declared)
         if spec.epochs is not None:
             people = people.epochs(spec.epochs)
         say("counting pairs, adding noise", 0.5)
@@ -148,6 +148,7 @@ def validate(
     from reidrisk import release as api
     from reidrisk.present import html
     from reidrisk.present.pages import release as pages
+    from reidrisk.release.declared import real_sets
     from reidrisk.release.validate import run
 
     spec, declared = chosen(ValidationSpec, options), chosen(SetsSpec, options)
@@ -161,7 +162,7 @@ def validate(
     targets, known = api.read_statistics(stats), _read_model(model)
     with output.progress_bar() as say:
         drawn = None if users is None else api.read_users(users)
-        people = None if real is None else _real_sets(real, known, declared)
+        people = None if real is None else real_sets(real, known, declared)
         found = run.validate(targets, known, spec, drawn, people, say)
         html.write(pages.public_page(found), out)
         if found.internal is not None and internal is not None:
@@ -191,69 +192,6 @@ def _show(stated: Any, values: dict[str, Any], said: str, as_json: bool, followi
     output.show(made_page(stated, said), {**values, "privacy": stated.to_dict()}, as_json)
     if following and not as_json:
         output.follow(following)
-
-
-def _declared_sets(path: Path, spec: SetsSpec) -> TopSets:
-    """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
-    from reidrisk import io
-    from reidrisk.io.tables import open_table
-
-    said, words = open_table(path).metadata, spec.vocabulary
-    declared = said.vocabulary if words is None else io.read_vocabulary(words)
-    if declared is None:
-        if _holds_labels(path):
-            raise OptionError(
-                f"{path}: its tokens are labels and nothing says which exist; give --vocabulary, a list that does not "
-                "come from these people (--n-tokens is for tokens that are numbers)"
-            )
-        if spec.n_tokens is None and said.n_tokens is None:
-            unknown = f"{path}: nothing says which tokens exist, and that must not be read off the people"
-            raise OptionError(f"{unknown}; give --n-tokens, or --vocabulary where they have labels")
-    top_k = said.k if spec.top_k is None else spec.top_k
-    if top_k is None:
-        unknown = f"{path}: nothing says how large a full set is, and that must not be read off the people"
-        raise OptionError(f"{unknown}; give --top-k")
-    sets = io.read_top_sets(path, spec.n_tokens if words is None else None, None if words is None else declared)
-    return _of_size(path, sets, top_k)
-
-
-def _real_sets(path: Path, model: TypeMixture, spec: SetsSpec) -> TopSets:
-    """Read the people for the internal report, over the model's tokens by default."""
-    from reidrisk import io
-    from reidrisk.io.tables import open_table
-
-    declared = None if spec.vocabulary is None else io.read_vocabulary(spec.vocabulary)
-    if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):
-        declared = model.vocabulary
-    sets = io.read_top_sets(path, None if declared is not None else spec.n_tokens or model.n_tokens, declared)
-    return _of_size(path, sets, spec.top_k or model.k)
-
-
-def _holds_labels(path: Path) -> bool:
-    from reidrisk import io
-
-    # Read without a size: one that is too small for the labels would be complained about first.
-    return io.read_top_sets(path).vocabulary is not None
-
-
-def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
-    import numpy as np
-
-    from reidrisk import TopSets
-    from reidrisk.base import sizes
-
-    if top_k == sets.k:
-        return sets
-    if top_k > sets.n_tokens:
-        shown = f"{top_k:,}" if top_k < 10**18 else "more than 10^18"
-        raise DataError(f"{path}: sets of {shown} tokens cannot come from {sets.n_tokens:,}; give a smaller --top-k")
-    if top_k < sets.k:
-        raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
-    cells = len(sets) * sets.n_epochs * top_k
-    sizes.CELLS.check(cells, f"{path}, as sets of {top_k:,} tokens", "give a smaller --top-k")
-    longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
-    longer[:, :, : sets.k] = sets.tokens
-    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary, sets.made_with_seed)
 
 
 def _read_model(path: Path) -> TypeMixture:
