@@ -42,6 +42,12 @@ class Result:
         """Rebuild a result from :meth:`to_json`."""
         return cls.from_dict(json.loads(text))
 
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows: of a result with a page its verdict and first figure, offline; else text."""
+        from reidrisk.present.notebook import shown
+
+        return shown(self)
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.to_dict() == other.to_dict()
 

@@ -55,6 +55,7 @@ class FileOptions:
     queries: Path | None = argument(None, "A second table, whose people are looked for in the first.")
     out: Out = None
     result: ResultOut = None
+    evidence: Path | None = option(None, "Write page, result, spec, tables and charts here as one ZIP file.")
 
 
 @group
@@ -101,7 +102,7 @@ class SavedOptions:
     )
     spec: Path | None = option(
         None,
-        "Run a saved audit again (JSON); beside it only --out, --result, --json, --engine and its options, "
+        "Run a saved audit again (JSON); beside it only --out, --result, --evidence, --json, --engine and its options, "
         "--fingerprint-key, --plain-sums and --keep-per-person are allowed.",
     )
 
@@ -137,7 +138,7 @@ class AuditOptions:
 flag = flags(attacks="attack", changes="change")
 
 _BESIDE_SPEC = {  # options that say nothing of what is audited
-    *("out", "result", "keep_per_person", "as_json"),
+    *("out", "result", "evidence", "keep_per_person", "as_json"),
     *(field.name for some in (EngineOptions, SavedOptions) for field in dataclasses.fields(some)),
 }
 
@@ -151,8 +152,9 @@ def audit(context: typer.Context, options: AuditOptions) -> None:
     pairs = None if options.reading.truth is None else Path(options.reading.truth)
     lists = (options.system.vocabulary, options.answers.taxonomy)
     read = (files.targets, files.queries, pairs, *lists, saved.spec, saved.fingerprint_key)
-    output.check_writable(files.out, files.result, people, inputs=read)
+    output.check_writable(files.out, files.result, files.evidence, people, inputs=read)
     output.check_report(files.out)
+    output.check_evidence(files.evidence)
     key = saved.key()
     if saved.spec is not None:
         _refuse_beside_spec(context)
@@ -165,7 +167,7 @@ def audit(context: typer.Context, options: AuditOptions) -> None:
         return
     with output.progress_bar() as progress:
         found = run(asked, progress, key=key, plain_sums=saved.plain_sums, engine=engine, heard=tell)
-    finish(found, files.out, files.result, options.as_json, people)
+    finish(found, files.out, files.result, options.as_json, people, files.evidence)
 
 
 def _asked(options: AuditOptions) -> Any:
@@ -180,7 +182,10 @@ def _asked(options: AuditOptions) -> Any:
     wanted |= {"epochs": numbers("--epochs", attacks.epochs, int), "attacks": tuple(attacks.attack or ()) or None}
     wanted |= {name: seconds(as_flag(name), given[name]) for name in ("budget", "what_if_budget")}
     wanted |= {name: share(as_flag(name), given[name]) for name in ("max_risk", "aim") if given[name] is not None}
-    wanted |= {"changes": tuple(answers.change or ()) or None, "what_if": what_if_of(answers.what_if, files.out)}
+    wanted |= {
+        "changes": tuple(answers.change or ()) or None,
+        "what_if": what_if_of(answers.what_if, files.out or files.evidence),
+    }
     wanted["scenario"] = chosen_scenario(options.scenario)
     tables = tuple(str(one) for one in (files.targets, files.queries) if one is not None)
     elsewhere = options.search.engine in ("duckdb", "spark")

@@ -124,6 +124,11 @@ def check_report(path: Path | None) -> None:
     check_made(path, "the report is an HTML file", (".html", ".htm"), "jinja2")
 
 
+def check_evidence(path: Path | None) -> None:
+    """Refuse, before a long job, a pack that could not be written after it."""
+    check_made(path, "an evidence pack is a ZIP file", (".zip",), "jinja2")
+
+
 def check_made(path: Path | None, what: str, endings: tuple[str, ...], *modules: str) -> None:
     """Refuse, before a long job, what could not be drawn after it: by the ending of its name, or without a library."""
     from reidrisk.io.atomic import is_stream

@@ -17,7 +17,14 @@ _RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).
 ResultOut = Annotated[Path | None, _RESULT]
 
 
-def finish(found: Any, out: Path | None, result: Path | None, as_json: bool, people: Path | None = None) -> None:
+def finish(
+    found: Any,
+    out: Path | None,
+    result: Path | None,
+    as_json: bool,
+    people: Path | None = None,
+    evidence: Path | None = None,
+) -> None:
     """Write what was asked for, then print: whatever happens to one of these, the others are done."""
     from reidrisk import present
 
@@ -27,10 +34,12 @@ def finish(found: Any, out: Path | None, result: Path | None, as_json: bool, peo
     files = [
         (result, partial(output.write_json, found.to_dict())),
         (out, partial(present.write, found)),
+        (evidence, partial(present.write_evidence, found)),
         (people, partial(_write_internal, found)),
     ]
     output.do_each(files, show)
-    for what, path in (("report", out), ("result", result), ("internal, about single people", people)):
+    written = {"report": out, "result": result, "evidence": evidence, "internal, about single people": people}
+    for what, path in written.items():
         if path is not None:
             output.remark(f"{what}: {path}")
 

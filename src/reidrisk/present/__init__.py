@@ -1,4 +1,4 @@
-"""Results as pages: one model of sections, shown in a terminal or written as one offline HTML file."""
+"""Results as pages: one model of sections, shown in a terminal or a notebook, or written as one offline HTML file."""
 
 import importlib
 from pathlib import Path
@@ -8,7 +8,7 @@ from reidrisk.present.model import Cell, Figure, Page, Section, Sentence, Table
 from reidrisk.present.terms import Terms
 
 __all__ = ["Cell", "Figure", "Page", "Section", "Sentence", "Table", "Terms"]
-__all__ += ["chart", "page", "render", "save_chart", "write"]
+__all__ += ["chart", "page", "render", "save_chart", "write", "write_evidence"]
 
 _PAGES = {
     "AuditResult": ("audit", "page"),
@@ -21,6 +21,11 @@ _PAGES = {
 }
 
 
+def has_page(result: Any) -> bool:
+    """Whether there is a page for such results."""
+    return type(result).__name__ in _PAGES
+
+
 def page(result: Any, *how: Any, **options: Any) -> Page:
     """Return the page of a result: of an audit, of cohorts, of a trade-off, of a release, or of a benchmark.
 
@@ -28,7 +33,7 @@ def page(result: Any, *how: Any, **options: Any) -> Page:
     ``command``, the public page of a release
     ``canary``, ``noise`` and ``budget``, and each ``terms``.
     """
-    if type(result).__name__ not in _PAGES:
+    if not has_page(result):
         raise TypeError(f"there is no page for results of class {type(result).__name__}")
     module, function = _PAGES[type(result).__name__]
     made: Page = getattr(importlib.import_module(f"reidrisk.present.pages.{module}"), function)(result, *how, **options)
@@ -47,6 +52,13 @@ def write(result: Any, path: str | Path, *how: Any, **options: Any) -> None:
     from reidrisk.present import html
 
     html.write(page(result, *how, **options), path)
+
+
+def write_evidence(result: Any, path: str | Path) -> None:
+    """Write all that backs a result as one ZIP file: page, result, spec, tables, charts, and the sum of each."""
+    from reidrisk.present import evidence
+
+    evidence.write(result, path)
 
 
 def chart(result: Any, name: str, narrow: bool = False) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from reidrisk.base import Array, DataError, Note, OptionError, Vocabulary, froze
 from reidrisk.io.tables.tokens import RawTokens
 from reidrisk.records.base import NUMBER_IDS
 
-Declared = Vocabulary | Sequence[str]  # a vocabulary as a caller may give it: one that was read, or just its labels
+Declared: TypeAlias = Vocabulary | Sequence[str]
+"""A vocabulary as a caller may give it: one that was read, or just its labels."""
 
 
 @dataclass(frozen=True)

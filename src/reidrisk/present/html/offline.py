@@ -59,12 +59,26 @@ def filled(specs: dict[str, Any], **values: Any) -> str:
 
 def drawn_specs(draw: Callable[[bool], Any]) -> tuple[dict[str, Any], Any]:
     """Return a chart's specifications for a screen and for a phone, and a still picture for readers without scripts."""
-    convert = require("vl_convert", "report", "the HTML report")
-    schemas = require("altair.utils.schemapi", "report", "the HTML report")
+    specs = {"wide": _spec(draw, False), "narrow": _spec(draw, True)}
+    return specs, marked(_svg(specs["wide"]))
+
+
+def still(draw: Callable[[bool], Any]) -> str:
+    """Return a chart as a still picture, the text of an SVG file."""
+    return _svg(_spec(draw, False))
+
+
+def _spec(draw: Callable[[bool], Any], narrow: bool) -> dict[str, Any]:
+    schemas = require("altair.utils.schemapi", "report", "charts")
     # Checking a chart and its parts against their schema takes longer than drawing it; the tests do that.
     with schemas.debug_mode(False):
-        specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
-    return specs, marked(convert.vegalite_to_svg(specs["wide"] | {"width": 720}))
+        spec: dict[str, Any] = draw(narrow).to_dict(validate=False)
+    return spec
+
+
+def _svg(spec: dict[str, Any]) -> str:
+    picture: str = require("vl_convert", "report", "charts").vegalite_to_svg(spec | {"width": 720})
+    return picture
 
 
 def marked(text: str) -> Any:
