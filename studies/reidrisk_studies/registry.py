@@ -16,9 +16,9 @@ from reidrisk_studies.study import Study, registered
 __all__ = ["STUDIES", "find", "run"]
 
 PAPERS = {
-    "carey": ("topics", "songs", "ceiling", "sequences"),
+    "carey": ("topics", "single_epoch", "songs", "ceiling", "sequences"),
     "jha": ("users", "over_time", "parameters", "bayes", "improvements", "limits", "ceiling"),
-    "dick": ("statistics", "synthetic_users"),
+    "dick": ("statistics", "stationary", "synthetic_users"),
     "floc": ("thresholds", "chrome", "weeks", "private"),
     "galozy": ("figures", "tradeoffs", "ads", "weights", "adversary"),
 }

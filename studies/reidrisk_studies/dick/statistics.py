@@ -1,13 +1,13 @@
 """Dick et al., DP synthetic data release for Topics API outputs: what is released, and how near the model comes.
 
-Figures 1 and 7 (the statistics), 3 and 4 (errors of the model) and 8 (stationarity). What depends on synthetic users,
-figures 5 and 6, is in :mod:`reidrisk_studies.dick.synthetic_users`.
+Figures 1 and 7 (the statistics), 3 and 4 (errors of the model). One week and another, figure 8, is in
+:mod:`reidrisk_studies.dick.stationary`; what depends on synthetic users, figures 5 and 6, is in
+:mod:`reidrisk_studies.dick.synthetic_users`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,21 +22,19 @@ from reidrisk.release.validate.errors import (
     ErrorSummary,
     compare,
     errors_of,
-    frequencies,
     noise_of,
     popularity_alone,
 )
-from reidrisk.release.validate.internal import stationarity
-from reidrisk_studies.dick.printed import ACROSS, SINGLE, STATIONARY, WITHIN
-from reidrisk_studies.dick.releases import ASSUMED, EPOCHS, fitted, measured, people, public_release, size_of, with_fits
+from reidrisk_studies.dick.printed import ACROSS, SINGLE, WITHIN
+from reidrisk_studies.dick.releases import ASSUMED, EPOCHS, fitted, measured, public_release, size_of, with_fits
 from reidrisk_studies.results import Comparison, Row, StudyResult, line
 from reidrisk_studies.study import study
 
-__all__ = ["figure_1", "figure_3", "figure_8"]
+__all__ = ["figure_1", "figure_3"]
 
 _ABSOLUTE_BINS = tuple(np.round(np.linspace(-5e-5, 5e-5, 41), 12).tolist())
-_WORDS = {"single": "topics", "within": "pairs within a week", "across": "pairs across weeks"}
-_PRINTED = drawing.Style("#52606d", dash=(2, 4), shape="square")
+WORDS = {"single": "topics", "within": "pairs within a week", "across": "pairs across weeks"}
+PRINTED = drawing.Style("#52606d", dash=(2, 4), shape="square")
 
 
 @study(
@@ -59,14 +57,14 @@ def figure_1(users: int, seed: int, progress: Progress) -> StudyResult:
     rows = [row for name, source in sources.items() for row in _printed_rows(name, source)]
     ours = [row for row in rows if row["statistics of"] == "published population"]
     drawn = []
-    for (kind, words), style in zip(_WORDS.items(), drawing.ATTACKS, strict=False):
+    for (kind, words), style in zip(WORDS.items(), drawing.ATTACKS, strict=False):
         mine = [row for row in ours if row["kind"] == kind]
         points = {rank: (float(row["ours"]), float(row["low"]), float(row["high"])) for rank, row in enumerate(mine, 1)}
         printed = {rank: (float(row["published"]),) * 3 for rank, row in enumerate(mine, 1)}
         drawn.append(line(f"{words.capitalize()}, ours", style, points))
-        drawn.append(line(f"{words.capitalize()}, printed", _PRINTED, printed))
+        drawn.append(line(f"{words.capitalize()}, printed", PRINTED, printed))
     compared = []
-    for kind, words in _WORDS.items():
+    for kind, words in WORDS.items():
         mine = [row for row in ours if row["kind"] == kind]
         worst = max(mine, key=lambda row: abs(float(row["ours"]) - float(row["published"])))
         compared.append(
@@ -211,7 +209,7 @@ def _of_a_thousandth(stats: Statistics, found: MixtureStatistics) -> float:
 def _compared_errors(
     summaries: dict[tuple[str, str], ErrorSummary], stats: Statistics, of_a_thousandth: float, size: str
 ) -> tuple[Comparison, ...]:
-    noise = " and ".join(f"{100 * v:.2g} percentage points ({_WORDS[kind]})" for kind, v in noise_of(stats).items())
+    noise = " and ".join(f"{100 * v:.2g} percentage points ({WORDS[kind]})" for kind, v in noise_of(stats).items())
     why = (
         f"{size}. The noise of a statistic is {noise} here; with the hundred million users of the paper it is far "
         "smaller. A model cannot follow noise."
@@ -244,67 +242,6 @@ def _compared_errors(
         )
     )
     return tuple(compared)
-
-
-@study(
-    "dick-fig8",
-    title="DP release: one week and another",
-    reference="dick, Figure 8",
-    users=1_000_000,
-    seconds=(3.0, 10.0),
-)
-def figure_8(users: int, seed: int, progress: Progress) -> StudyResult:
-    """Correlation between the exact statistics of any two weeks (dick, Figure 8)."""
-    steps = Steps(progress, 2.0)
-    steps.begin(f"draw {users:,} users", 1.0)
-    sets = people(users, seed)
-    steps.begin("count pairs of every week", 1.0)
-    found = stationarity(frequencies(sets))
-    rows: list[Row] = [
-        {"statistics": kind, "first": i + 1, "second": j + 1, "published": printed, "ours": found[kind][i][j]}
-        for kind, pairs in STATIONARY.items()
-        for (i, j), printed in pairs.items()
-    ]
-    drawn = []
-    # Steps are at most two weeks apart; they stay in the table.
-    for kind, style in zip(("single", "within"), drawing.ATTACKS, strict=False):
-        for name, column in (("ours", "ours"), ("printed", "published")):
-            points = _missing_by_lag([row for row in rows if row["statistics"] == kind], column)
-            look = style if name == "ours" else replace(_PRINTED, shape=style.shape)
-            drawn.append(line(f"{_WORDS[kind].capitalize()}, {name}", look, points))
-    why = (
-        "Our people's habits do not change, so what is missing to 1 is that weeks are counted on few users; the "
-        "paper's people were observed over Christmas and the new year."
-    )
-    compared = []
-    for kind, pairs in STATIONARY.items():
-        mine = min(found[kind][i][j] for i, j in pairs)
-        printed = f"{min(pairs.values()):.6f}"
-        if kind == "within":
-            printed += " (weeks 1 and 4; the text says at least 99.8 %)"
-        compared.append(Comparison(f"least correlation, {_WORDS[kind]}", printed, f"{mine:.6f}", why))
-    return StudyResult(
-        users=users,
-        seed=seed,
-        rows=tuple(rows),
-        lines=tuple(drawn),
-        x_title="weeks apart",
-        y_title="what is missing to a correlation of 1",
-        comparisons=tuple(compared),
-        assumptions=(
-            ASSUMED[0],
-            "Exact counts, no noise: in a release this comparison is internal. Bands go from the least to the largest "
-            "of the pairs of weeks that are so far apart.",
-        ),
-    )
-
-
-def _missing_by_lag(rows: list[Row], column: str) -> dict[int, tuple[float, float, float]]:
-    points = {}
-    for lag in sorted({int(row["second"]) - int(row["first"]) for row in rows}):
-        values = [1.0 - float(row[column]) for row in rows if int(row["second"]) - int(row["first"]) == lag]
-        points[lag] = (sum(values) / len(values), min(values), max(values))
-    return points
 
 
 def _given(stats: Statistics | None) -> str:
