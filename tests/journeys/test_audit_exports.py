@@ -97,3 +97,16 @@ def test_a_gate_is_told_which_table_it_is_about(reidrisk, files, table):
     both = reidrisk("audit", shop, "--facts", 2, "--at", "2024-05-01")
     assert both.code == 2
     assert "--at" in both.err
+
+
+def test_people_of_one_log_only_are_kept_with_and_without_being_asked(reidrisk, tmp_path):
+    rows = [(f"u{i % 12}", f"2024-03-{1 + i % 20:02d}", f"page{i % 5}") for i in range(240)]
+    for name, first in (("a.csv", 0), ("b.csv", 2)):
+        kept = [row for row in rows if int(row[0][1:]) >= first]
+        (tmp_path / name).write_text("visitor,day,page\n" + "".join(",".join(row) + "\n" for row in kept))
+    both = [tmp_path / "a.csv", tmp_path / "b.csv", "--seed", 1, "--attack", "tf-idf", "--json"]
+    asked, plain = (json.loads(reidrisk("audit", *both, *more).out) for more in (["--allow-unmatched"], []))
+    assert asked["risks"] == plain["risks"]
+    alone = reidrisk("audit", tmp_path / "a.csv", "--allow-unmatched")
+    assert (alone.code, alone.err.count("\n")) == (2, 1)
+    assert "two tables" in alone.err

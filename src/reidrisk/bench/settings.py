@@ -30,7 +30,8 @@ def _sessions(data: Events | Sites, seed: int, share: float) -> Case | None:
     session, names = data.kept(data.columns[0])
     coins = stream(seed, "bench: sessions").random(len(names) + 1)  # the last one is for events of no session, -1
     asked = (coins < share)[session]
-    return two_sides(data.take(~asked).bags(), data.take(asked).bags(), data.notes)
+    one, two = (data.take(part).bags().with_timeline(None) for part in (~asked, asked))  # as Split does
+    return two_sides(one, two, data.notes)
 
 
 def _knows(data: Events | Sites, seed: int, facts: int) -> Case | None:

@@ -8,7 +8,7 @@ from reidrisk.base.specs import as_flag
 from reidrisk.cli.groups import group, plain
 from reidrisk.cli.parameters import flags, option
 
-_OF_TRACES = ("n_tokens", "vocabulary", "allow_unmatched")
+_OF_TRACES = ("n_tokens", "vocabulary")
 _flag = flags(items="item")
 
 
@@ -51,6 +51,7 @@ def inputs_of(
     """Return what an audit reads: two tables of traces, or one or two exports with how to read them.
 
     Traces of which a ``scenario`` is asked are exports, too. ``elsewhere``: an engine may read stored tables itself.
+    People who are in one of two exports only are kept without being asked: ``allow_unmatched`` changes nothing there.
     """
     from reidrisk.audit.stored.opening import for_engine, is_stored
     from reidrisk.io import Reading
@@ -64,6 +65,8 @@ def inputs_of(
         raise OptionError(f"{as_flag(of_traces)} is for tables of traces and {_flag(named)} for exports; choose one")
     if of_traces is not None and len(files) < 2:
         raise OptionError(f"{as_flag(of_traces)} is for two tables of traces; give both")
+    if system.allow_unmatched and len(files) < 2:
+        raise OptionError("--allow-unmatched is for two tables; give both, or leave it out")
     two = len(files) == 2 and named is None and scenario is None
     stored = elsewhere and (any(map(is_stored, files)) or (two and for_engine(files)))
     if stored and len(files) < 2:
@@ -71,7 +74,7 @@ def inputs_of(
     if stored and not two:
         raise OptionError("folders and tables of an engine are two tables of traces; leave out how to read exports")
     if of_traces is not None or stored or (two and _are_traces(files, system.layout)):
-        known = {name: declared[name] for name in (*_OF_TRACES, "layout")}
+        known = {name: declared[name] for name in (*_OF_TRACES, "layout", "allow_unmatched")}
         return {"kind": "tables", "targets": files[0], "queries": files[1], "truth": reading.truth, **known}
     how = Reading.called(_flag, **said).to_dict()
     return {"kind": "exports", "files": files, "truth": reading.truth, "reading": how}

@@ -91,7 +91,9 @@ class _Piece(NamedTuple):
     def only(self, table: Any) -> Any:
         """Return the records with nothing but this part."""
         if isinstance(table, Bags):
-            return table.with_counts(np.where(self.cells(table), table.counts.data, 0))
+            part = table.with_counts(np.where(self.cells(table), table.counts.data, 0))
+            when = table.timeline
+            return part if when is None else part.with_timeline(when.kept(self.mask[when.item]))
         if self.columns and isinstance(table, Attributes) and self.mask.any():
             return table.only([name for name, kept in zip(table.names, self.mask, strict=True) if kept])
         return table._with(np.where(self.cells(table), table.tokens, table.tokens.dtype.type(-1)), table.users)

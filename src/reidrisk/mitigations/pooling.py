@@ -57,7 +57,10 @@ def stacked(one: Table, two: Table) -> Table:
     if isinstance(one, Bags) and isinstance(two, Bags):
         from scipy import sparse
 
-        return Bags(sparse.vstack([one.counts, two.counts]).tocsr(), None, one.vocabulary)
+        both = Bags(sparse.vstack([one.counts, two.counts]).tocsr(), None, one.vocabulary)
+        if one.timeline is None or two.timeline is None:
+            return both
+        return both.with_timeline(one.timeline.beside(two.timeline))
     raise DataError(f"{type(one).__name__} and {type(two).__name__} have no rows of one kind; bring both into one form")
 
 
@@ -74,4 +77,8 @@ def _sums(held: Bags, chain: Ints) -> Bags:
     start = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
     ones = np.ones(int(start[-1]), dtype=np.int64)
     summed: Any = sparse.csr_array((ones, chain[there], start), shape=(len(chain), len(held))) @ held.counts
-    return Bags(summed, None, held.vocabulary)
+    pooled = Bags(summed, None, held.vocabulary)
+    if held.timeline is None:
+        return pooled
+    when = held.timeline.take(chain[there])
+    return pooled.with_timeline(when.regrouped(np.nonzero(there)[0][when.owner], len(chain)))

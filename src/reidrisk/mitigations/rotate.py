@@ -164,7 +164,13 @@ def _parted_bags(table: Bags, every: int) -> tuple[Bags, Ints, Ints]:
         row, which = np.concatenate((row, empty)), np.concatenate((which, np.zeros(len(empty), dtype=np.int64)))
         order = np.argsort(row, kind="stable")
         counts, row, which = counts[order], row[order], which[order]
-    return Bags(counts, None, table.vocabulary).with_notes(table.notes), row, which
+    parted = Bags(counts, None, table.vocabulary).with_notes(table.notes)
+    when = table.timeline
+    if when is None or when.visit is None:
+        return parted, row, which
+    many = int(which.max(initial=0)) + 1
+    place = np.searchsorted(row * many + which, when.owner * many + when.visit // every)
+    return parted.with_timeline(when.regrouped(place, len(row))), row, which
 
 
 def _same_moment(rows: Ints, moment: Ints, known_as: Ints, when: Ints) -> Ints:

@@ -1,5 +1,6 @@
 """What changes do to the rows of Traces and Bags: relabel items, keep some of them, put others in their place."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,14 @@ def relabelled(table: Table, to: Ints, n_tokens: int, vocabulary: Vocabulary | N
         return Traces(renamed, n_tokens, table.users, vocabulary).with_notes(table.notes)
     visits = table.visits
     moved = _moved(table.counts if visits is None else visits.counts, to, n_tokens)
+    when = None if table.timeline is None else table.timeline.renamed(to)
     if visits is None:
-        return Bags(moved, table.users, vocabulary).with_notes(table.notes)
+        return Bags(moved, table.users, vocabulary).with_notes(table.notes).with_timeline(when)
     there = np.diff(moved.indptr) > 0  # a visit of which nothing is left is none
     start = np.concatenate(([0], np.cumsum(there)))[visits.start]
     kept = Visits(moved[np.flatnonzero(there)], start)
-    return Bags(kept.together(), table.users, vocabulary).with_notes(table.notes).with_visits(kept)
+    changed = Bags(kept.together(), table.users, vocabulary).with_notes(table.notes).with_visits(kept)
+    return changed.with_timeline(when if when is None else replace(when, visit=None))  # visits are numbered anew
 
 
 def _moved(counts: Any, to: Ints, n_tokens: int) -> Any:
@@ -47,7 +50,10 @@ def thinned(table: Table, p: float, rng: np.random.Generator) -> Table:
     """Return the table with each observation kept with probability p."""
     if isinstance(table, Traces):
         return masked(table, rng.random(table.tokens.shape) < p)
-    return table.with_counts(rng.binomial(table.counts.data, p))
+    changed = table.with_counts(rng.binomial(table.counts.data, p))
+    # Moments are drawn by themselves: which event of an item is meant makes no difference to what is left of it.
+    when, own = table.timeline, rng.spawn(1)[0]
+    return changed if when is None else changed.with_timeline(when.kept(own.random(len(when)) < p))
 
 
 def at_most(table: Table, size: int, rng: np.random.Generator) -> Table:
@@ -56,7 +62,14 @@ def at_most(table: Table, size: int, rng: np.random.Generator) -> Table:
         keys = np.where(table.observed, rng.random(table.tokens.shape), np.inf)
         rank = np.argsort(np.argsort(keys, axis=1), axis=1)
         return masked(table, rank < size)
-    return table.with_counts(drawn(table.counts, np.full(len(table), size), rng))
+    changed = table.with_counts(drawn(table.counts, np.full(len(table), size), rng))
+    when = table.timeline
+    if when is None:
+        return changed
+    order = np.lexsort((rng.spawn(1)[0].random(len(when)), when.owner))
+    rank = np.empty(len(when), dtype=np.int64)
+    rank[order] = np.arange(len(when)) - np.repeat(when.start[:-1], np.diff(when.start))
+    return changed.with_timeline(when.kept(rank < size))
 
 
 def masked(table: Traces, kept: Bools) -> Traces:
@@ -80,7 +93,12 @@ def randomised(table: Table, p: float, rng: np.random.Generator) -> Table:
     ones = np.ones(len(row), dtype=np.int64)
     left = sparse.csr_array((held.data - gone, held.indices, held.indptr), shape=held.shape)
     counts = left + sparse.coo_array((ones, (row, item)), shape=held.shape).tocsr()
-    return Bags(counts, table.users, table.vocabulary).with_notes(table.notes)
+    changed = Bags(counts, table.users, table.vocabulary).with_notes(table.notes)
+    when, own = table.timeline, rng.spawn(1)[0]
+    if when is None:
+        return changed
+    other = own.integers(table.n_tokens, size=len(when)).astype(when.item.dtype)
+    return changed.with_timeline(when.with_items(np.where(own.random(len(when)) < p, other, when.item)))
 
 
 def observations(table: Table) -> Any:

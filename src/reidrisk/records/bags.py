@@ -10,6 +10,7 @@ from reidrisk.base import DataError, Ints, UserIds, Vocabulary, checked_csr, fro
 from reidrisk.records.base import Records
 from reidrisk.records.calendar import HOURS
 from reidrisk.records.registry import register
+from reidrisk.records.timeline import Timeline
 from reidrisk.records.visits import Visits
 
 
@@ -24,9 +25,10 @@ class Bags(Records):
     Bags(2 users, 3 tokens, 3 different items in all)
     """
 
-    __slots__ = ("_clock", "_visits")
+    __slots__ = ("_clock", "_timeline", "_visits")
     _visits: Visits | None
     _clock: Any
+    _timeline: Timeline | None
 
     def __init__(self, counts: Any, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         from scipy import sparse  # half a second nobody else should pay for
@@ -50,7 +52,7 @@ class Bags(Records):
             raise DataError(f"row {row} has the negative count {int(matrix.data.min())}; counts are at least 0")
         matrix.eliminate_zeros()
         frozen(matrix.data)
-        self._rows, self._visits, self._clock = matrix, None, None
+        self._rows, self._visits, self._clock, self._timeline = matrix, None, None, None
         self._name(matrix.shape[0], matrix.shape[1], users, vocabulary)
 
     @property
@@ -109,23 +111,43 @@ class Bags(Records):
         new._clock = held
         return new
 
+    @property
+    def timeline(self) -> Timeline | None:
+        """When each event happened; ``None`` where that is not known."""
+        return self._timeline
+
+    def with_timeline(self, moments: Timeline | None) -> Self:
+        """Return the same with the moments of its events; ``None``: these are not known.
+
+        >>> when = Timeline(np.array([0, 2]), np.array([0, 1]), np.array([5.0, 7.0]), is_calendar=False)
+        >>> Bags([[1, 1]]).with_timeline(when).timeline.time.tolist()
+        [5.0, 7.0]
+        """
+        if moments is not None and moments.n != len(self):
+            raise DataError(f"moments of {moments.n:,} users do not fit {len(self):,}")
+        new = self._with(self._rows, self._users)
+        new._timeline = moments
+        return new
+
     def take(self, rows: Ints | slice) -> Self:
-        """Return the chosen rows, in that order, with their visits and hours."""
+        """Return the chosen rows, in that order, with their visits, hours and moments."""
         new = super().take(rows)
         new._visits = None if self._visits is None else self._visits.take(rows)
         new._clock = None if self._clock is None else self._clock[rows]
+        new._timeline = None if self._timeline is None else self._timeline.take(rows)
         return new
 
     def _with(self, rows: Any, users: UserIds | None) -> Self:
         new = super()._with(rows, users)
         same = rows is self._rows
         new._visits, new._clock = (self._visits, self._clock) if same else (None, None)
+        new._timeline = self._timeline if same else None
         return new
 
     def with_counts(self, values: Ints) -> Bags:
         """Return the same users with other counts of the items they have: one for each of ``counts.data``, 0 = none.
 
-        Their visits and hours are not known any more.
+        Their visits, hours and moments are not known any more.
         """
         from scipy import sparse
 
@@ -154,6 +176,7 @@ class Bags(Records):
         else:
             visits = Visits(moved, self._visits.start)
             new = Bags(visits.together(), self._users, vocabulary).with_notes(self._notes).with_visits(visits)
+        new._timeline = None if self._timeline is None else self._timeline.renamed(tokens)
         if self._clock is None:
             return new
         days, places = self._clock, np.append(tokens, n).astype(np.int64)

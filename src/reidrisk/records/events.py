@@ -14,6 +14,7 @@ from reidrisk.records.bags import Bags
 from reidrisk.records.calendar import HOURS, Every, Pick, periods, picked
 from reidrisk.records.log import Summary, read_log
 from reidrisk.records.registry import register
+from reidrisk.records.timeline import Timeline
 from reidrisk.records.traces import Traces
 from reidrisk.records.visits import first_of_visits, grouped
 
@@ -197,7 +198,7 @@ class Events:
         return (Note("rows-dropped", of=self._frame_rows, dropped=sum(lost.values()), **lost),) if lost else ()
 
     def bags(self, visit: Every | None = None) -> Bags:
-        """Return how often each user has each item: the sum of the amounts. Of dates it keeps the hours.
+        """Return how often each user has each item: the sum of the amounts. It keeps the moments, and hours of dates.
 
         The bags know which events were one ``visit``: those of one ``"day"``, ``"week"``, ``"month"``, or number of
         units of time, or with one value in a column that was kept. Default: those of one moment, or, where nearly every
@@ -213,11 +214,20 @@ class Events:
         counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
         made = Bags(counts, self._users, self._vocabulary).with_notes(self.notes)
         label = self._usual_visits() if visit is None else self._visits(visit)
+        number = None
         if label is not None:
             order = np.lexsort((label, self.user))
             what = (self.amount[order], self.item[order])
             made = made.with_visits(grouped(self.user[order], label[order], what, counts.shape))
-        return made.with_clock(self._days_by_hour()) if self.time is not None and self._is_calendar else made
+            number = np.empty(len(order), dtype=np.int64)
+            number[order] = np.cumsum(first_of_visits(self.user[order], label[order])) - 1
+        if self.time is None:
+            return made
+        start = np.searchsorted(self.user, np.arange(self.n_users + 1)).astype(np.int64)
+        if number is not None and made.visits is not None:
+            number -= made.visits.start[self.user]
+        made = made.with_timeline(Timeline(start, self.item, self.time, self._is_calendar, number))
+        return made.with_clock(self._days_by_hour()) if self._is_calendar else made
 
     def _days_by_hour(self) -> Any:
         """Return on how many days each user has each item, and anything at all, in each hour of the day."""

@@ -34,6 +34,9 @@ class Split(Scenario):
     ``by="column"``: the first of the two values of ``column``, in their order, is the known side, the second is to be
     named. Events must have been made with ``keep=[column]``; those without a value are on neither side.
 
+    That two records have the same moments counts only where a column decides: of a log that was cut by time or at
+    random, the cut decides. Two logs of the same time are two tables (:class:`reidrisk.scenarios.TwoTables`).
+
     Both parts are Bags, also those of Traces: the two sides are of different periods, and attacks that compare period
     by period would take agreement there, or which periods are missing, for evidence that it is not. Bags have neither
     time nor columns. People with nothing to be named stay as distractors, those with nothing known are left out.
@@ -115,6 +118,8 @@ class Split(Scenario):
         # Two who saw the same life independently may well agree in how much there was to see.
         by_share = self.by == "time" and self.at is None and isinstance(self.table, Events)
         shared_out = by_share or (self.by == "random" and not self.independent)
+        if self.by != "column":  # one log was cut: which moments are on both sides, and which never, the cut decides
+            known, asked = known.with_timeline(None), asked.with_timeline(None)
         case = replace(two_sides(known, asked, notes), cut_to_size=shared_out)
         return case if self.visit is None else by_visit(case)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk import Bags, attacks, measure
-from reidrisk.attacks.rivals.matched import prices
+from reidrisk.attacks.bidding import prices
 from reidrisk.audit import AuditSpec, audit_case
 from reidrisk.records import Case, Truth
 

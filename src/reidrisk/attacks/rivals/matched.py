@@ -2,17 +2,15 @@
 
 A strong attack that learns how two tables are related finds nobody where it learns that wrongly. This one stands beside
 it: the scores of four simple attacks, each compared with the same query's scores of other targets, count alike. Whoever
-holds two tables of the same people then lets queries bid for targets: with s_qt the score and v_t >= 0 the price of a
-target, query q wants t with probability proportional to exp(s_qt - v_t), and prices rise until no target is wanted more
-than once (Sinkhorn and Knopp 1967, with targets that may stay free). A query goes to its best target at these prices.
+holds two tables of the same people then lets queries bid for targets (:mod:`reidrisk.attacks.bidding`).
 """
 
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack
+from reidrisk.attacks.base import Posed
+from reidrisk.attacks.bidding import Bidding, prices
 from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Counted, with_column
 from reidrisk.attacks.rivals.bm25 import BM25
@@ -20,7 +18,6 @@ from reidrisk.attacks.rivals.hellinger import Hellinger
 from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
 from reidrisk.attacks.rivals.tf_idf import TfIdf
 from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.notes import Note
 from reidrisk.records import Bags
 from reidrisk.search.sparse import SparseDot, SparseRows
 
@@ -29,11 +26,11 @@ _REFERENCE = 512  # targets with which a query's scores are compared
 _PER_SPREAD = 3.0  # nats of a bid for each spread of a query's scores
 _PAIRS = 16_000_000  # pairs above which queries do not bid
 _FEWEST = 20  # records of either side below which an audit does not ask it
-_NEAR, _ROUNDS = 64, 50  # targets for which a query bids, and rounds of bids
+_NEAR = 64  # targets for which a query bids
 
 
 @register(kinds=(Bags,), cost=per_item(3e-9, 0.5), default=True, whole=True)
-class Matched(ScoredAttack[Counted]):
+class Matched(Bidding[Counted]):
     """Link by the mean of the standard scores of TfIdf, BM25, Hellinger and NaiveBayes, less the price of a target.
 
     Prices are those at which queries that want the same targets part. Without ``jointly``, where there are more queries
@@ -73,7 +70,7 @@ class Matched(ScoredAttack[Counted]):
         n = len(self._known)
         self._reference = np.unique(np.linspace(0, n - 1, min(n, _REFERENCE)).astype(np.int64))
         self._compared = [_floats(attack, attack._known.take(self._reference)) for attack in self._attacks]
-        self._prices: Floats | None = None
+        self._prices = None
         self._looked = False
         return self
 
@@ -89,27 +86,6 @@ class Matched(ScoredAttack[Counted]):
             nats: Floats = (found.score - found.score[:, :1]).astype(np.float64) * (_PER_SPREAD / _STEPS**2)
             self._prices = prices(found.target, nats, n) / _PER_SPREAD
         return self
-
-    @property
-    def compares_queries(self) -> bool:
-        """Whether queries bid against each other."""
-        return getattr(self, "_prices", None) is not None
-
-    @property
-    def setting(self) -> str:
-        """``"matching"`` where queries bid against each other."""
-        return "matching" if self.compares_queries else "random user"
-
-    @property
-    def rests_on(self) -> tuple[Note, ...]:
-        """That queries were linked together, where they were."""
-        return (Note("linked-together", attack=self.name),) if self.compares_queries else ()
-
-    def one_by_one(self) -> Self:
-        """Return this attacker without prices."""
-        new = copy(self)
-        new.jointly, new._prices = False, None
-        return new
 
     def narrowed(self, rows: Ints) -> Self:
         """Return this attacker looking at these target rows only; other queries bid for them."""
@@ -139,25 +115,6 @@ class Matched(ScoredAttack[Counted]):
             share = np.where(spread > 1e-9 * typical, 1.0 / (len(self._attacks) * np.maximum(spread, 1e-300)), 0.0)
             parts.append(sparse.csr_array(sparse.diags_array(share) @ asked))
         return SparseRows(_side_by_side(parts))
-
-
-def prices(near: Ints, nats: Floats, n: int) -> Floats:
-    """Return the price of each of ``n`` targets, for queries that bid ``nats`` (m, k) for the targets ``near`` (m, k).
-
-    Two queries want the first target; one of them has another that it wants nearly as much.
-
-    >>> near, nats = np.array([[0, 1], [0, 1]]), np.array([[0.0, -9.0], [0.0, -0.1]])
-    >>> (nats - prices(near, nats, 2)[near]).argmax(axis=1).tolist()
-    [0, 1]
-    """
-    found = np.zeros(n)
-    for _ in range(_ROUNDS):
-        wanted = nats - found[near]
-        top = wanted.max(axis=1, keepdims=True)
-        share = wanted - top - np.log(np.exp(wanted - top).sum(axis=1, keepdims=True))
-        demand = np.bincount(near.ravel(), np.exp(share).ravel(), n)
-        found = np.maximum(found + 0.5 * np.log(np.maximum(demand, 1e-300)), 0.0)
-    return found
 
 
 def _floats(attack: Any, rows: SparseRows) -> Any:
