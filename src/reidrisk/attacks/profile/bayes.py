@@ -93,7 +93,7 @@ class ProfileBayes(ScoredAttack[Records]):
         self,
         mechanism: TopKNoise | int | None = None,
         noise: float = 0.05,
-        kinds: int = 3,
+        kinds: int = 4,
         absent: float = 0.0,
         min_probability: float = 0.0,
         calibrate: bool = True,

@@ -3,11 +3,14 @@
 In each of a few kinds of users, every token has a prior F over a fixed grid of rates theta, found by
 expectation-maximisation: the nonparametric maximum-likelihood mixing distribution of the counts, drawn towards that of
 all tokens by a few pseudo-users, since rare tokens say little of themselves. Kinds (people of many interests, or of
-few) let the tokens of one user depend on each other.
+few) let the tokens of one user depend on each other. What sets a kind apart is for the most part common to all tokens:
+one change of shape, from the rates of all users to those of the kind. So a token's prior in a kind is drawn towards its
+prior among all users changed in that way, and the targets say how far.
 """
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +20,11 @@ from reidrisk.base import Floats, Ints, njit
 _POINTS = 32
 _OWN = 1_024  # tokens that have a prior of their own; rarer ones share theirs with tokens as rare
 _PSEUDO_USERS = 5.0
+_DRAWN = (2.5, 5.0, 10.0, 20.0, 40.0)  # pseudo-users that may draw the priors of a kind
+_FIRST = 10.0  # as many, until the targets have said how many
 _FLOOR = 1e-4  # share of the shape of all tokens that is spread evenly: nothing is impossible
 _ALONE, _TOGETHER, _INNER = 150, 30, 5  # rounds without kinds, with kinds, and within one of these
+_TRIED = 10  # rounds in which pseudo-users are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,33 +92,36 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
 
     First without kinds, from the histogram of counts of each group. Then users are split by how many different tokens
     they hold in an observed epoch, and kinds and priors are improved in turn; a kind that nobody belongs to is dropped.
+    Halfway, every other user says by how many pseudo-users priors of a kind are best drawn towards those of all users.
     """
     group = group_tokens(counts)
     n_groups, depth = int(group.max()) + 1, int(counts.count.max(initial=0))
-    cells = (ladder.n_rungs, depth + 1)
-    rungs, times = (x.ravel() for x in np.indices(cells))
-    logs = log_alone(grid, times, ladder.epochs(rungs))
+    rungs, level = np.unique(counts.rung, return_inverse=True)
+    counts, observed = replace(counts, rung=level), ladder.epochs(rungs)  # rungs on which nobody stands cost nothing
+    cells = (len(rungs), depth + 1)
+    levels, times = (x.ravel() for x in np.indices(cells))
+    logs = log_alone(grid, times, observed[levels])
     scale = logs.max(axis=0)
     likelihood = np.ascontiguousarray(np.exp(logs - scale).T)  # a factor common to all rates changes no posterior
     size = np.bincount(group, minlength=n_groups).astype(np.float64)
     histogram = _histogram(counts, group, size, cells, np.ones((len(counts), 1)))[0]
-    weight = np.full((n_groups, len(grid.rate)), 1.0 / len(grid.rate))
+    everyone = AllUsers(np.full((n_groups, len(grid.rate)), 1.0 / len(grid.rate)), likelihood, size)
     for _ in range(_ALONE):
-        expected = expected_users(weight, histogram, likelihood)
-        shape = expected.sum(axis=0) / expected.sum()
-        shape = (1.0 - _FLOOR) * shape + _FLOOR / len(shape)
-        weight = _drawn(expected, shape, size)
-    share, each = np.ones(1), weight[None]
+        expected = expected_users(everyone.weight, histogram, likelihood)
+        everyone = everyone._replace(weight=_drawn(expected, _shape(expected), _PSEUDO_USERS * size))
     if kinds == 1:
-        return Prior(share, each, group, grid)
-    member = _first_kinds(counts, ladder, kinds)
-    each = np.repeat(each, member.shape[1], axis=0)
-    for _ in range(_TOGETHER):
+        return Prior(np.ones(1), everyone.weight[None], group, grid)
+    member, pseudo = _first_kinds(counts, observed[level], kinds), _FIRST
+    share, each = np.ones(1), np.repeat(everyone.weight[None], member.shape[1], axis=0)
+    for number in range(_TOGETHER):
         kept = member.sum(axis=0) > 1e-3
         member, each = member[:, kept], each[kept]
+        if number == _TOGETHER // 2:
+            # Users stand in the order of what they hold: those alike are on both sides.
+            halves = (member * (np.arange(len(counts)) % 2 == side)[:, None] for side in (0, 1))
+            pseudo = everyone.drawn_best(*(_histogram(counts, group, size, cells, half) for half in halves))
         for z, counted in enumerate(_histogram(counts, group, size, cells, member)):
-            for _ in range(_INNER):
-                each[z] = _drawn(expected_users(each[z], counted, likelihood), weight, size)
+            each[z] = everyone.changed(each[z], counted, pseudo, _INNER)
         share = member.mean(axis=0)
         averaged = np.einsum("zgp,cp->zgc", each, likelihood)  # no library's threads for sums so small
         alone = (np.log(averaged) + scale).reshape(len(share), n_groups, *cells)
@@ -120,15 +129,51 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
     return Prior(share, each, group, grid)
 
 
-def _drawn(expected: Floats, towards: Floats, size: Floats) -> Floats:
-    """Return the distributions, each drawn towards another one by a few pseudo-users."""
-    pseudo = _PSEUDO_USERS * size[:, None]
-    return np.asarray((expected + pseudo * towards) / (expected.sum(axis=1, keepdims=True) + pseudo))
+class AllUsers(NamedTuple):
+    """The priors of all users, from which those of a kind differ by one change of shape and what its users say."""
+
+    weight: Floats  # (groups, G)
+    likelihood: Floats  # (cells, G)
+    size: Floats  # tokens of each group
+
+    def changed(self, weight: Floats, counted: Floats, pseudo: float, rounds: int) -> Floats:
+        """Improve the (groups, G) priors of a kind, of whose users ``counted`` is the histogram.
+
+        With e the users expected at each rate and token, the change of shape is sum_v e_v(theta), as a share of all,
+        over the same of the priors of all users.
+        """
+        common = _shape(self.weight * self.size[:, None])
+        for _ in range(rounds):
+            expected = expected_users(weight, counted, self.likelihood)
+            towards = self.weight * (_shape(expected) / common)
+            weight = _drawn(expected, towards / towards.sum(axis=1, keepdims=True), pseudo * self.size)
+        return weight
+
+    def drawn_best(self, *halves: Floats) -> float:
+        """Return by how many pseudo-users priors are drawn when those of each half make the other half most likely."""
+        found = np.zeros(len(_DRAWN))
+        for ours, theirs in (halves, halves[::-1]):
+            for counted, asked in zip(ours, theirs, strict=True):
+                for place, pseudo in enumerate(_DRAWN):  # each anew: rounds that one has more would count as its own
+                    weight = self.changed(self.weight, counted, pseudo, _TRIED)
+                    found[place] += log_likelihood(weight, asked, self.likelihood)
+        return _DRAWN[int(found.argmax())]
 
 
-def _first_kinds(counts: Counts, ladder: Ladder, kinds: int) -> Floats:
+def _shape(expected: Floats) -> Floats:
+    """Return the distribution of the rates of all tokens together; nothing is impossible."""
+    shape = expected.sum(axis=0) / max(expected.sum(), 1e-300)
+    return np.asarray((1.0 - _FLOOR) * shape + _FLOOR / len(shape))
+
+
+def _drawn(expected: Floats, towards: Floats, pseudo: Floats) -> Floats:
+    """Return the distributions, each drawn towards another one by pseudo-users."""
+    return np.asarray((expected + pseudo[:, None] * towards) / (expected.sum(axis=1) + pseudo)[:, None])
+
+
+def _first_kinds(counts: Counts, observed: Floats, kinds: int) -> Floats:
     """Split users by how many different tokens they hold in an observed epoch; equals stay together."""
-    variety = np.diff(counts.start) / np.maximum(ladder.epochs(counts.rung), 1.0)
+    variety = np.diff(counts.start) / np.maximum(observed, 1.0)
     cuts = np.quantile(variety, np.arange(1, kinds) / kinds)
     member = np.full((len(counts), kinds), 0.1 / kinds)
     member[np.arange(len(counts)), np.searchsorted(cuts, variety, side="left")] += 0.9
@@ -151,8 +196,9 @@ def _histogram(counts: Counts, group: Ints, size: Floats, cells: tuple[int, int]
 def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_share: Floats) -> Floats:
     """Return the (n, K) probabilities of each user's kind."""
     logs = np.einsum("zgr,g->rz", alone[..., 0], size)[counts.rung] + log_share
-    more = (alone - alone[..., :1])[:, group[counts.token], counts.rung[counts.rows], counts.count]
-    np.add.at(logs, counts.rows, more.T)
+    rows = counts.rows
+    more = (alone - alone[..., :1])[:, group[counts.token], counts.rung[rows], counts.count]
+    logs += np.stack([np.bincount(rows, kind, len(counts)) for kind in more], axis=1)
     member = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(member / member.sum(axis=1, keepdims=True))
 
@@ -172,4 +218,18 @@ def expected_users(weight: Any, histogram: Any, likelihood: Any) -> Any:
                     out[g, i] += factor * likelihood[c, i]
         for i in range(len(weight[g])):
             out[g, i] *= weight[g, i]
+    return out
+
+
+@njit(nogil=True, cache=True)
+def log_likelihood(weight: Any, histogram: Any, likelihood: Any) -> Any:
+    """Return how likely the histogram is by the (groups, G) priors, up to what is common to all priors."""
+    out = 0.0
+    for g in range(len(weight)):
+        for c in range(len(likelihood)):
+            if histogram[g, c] > 0.0:
+                total = 0.0
+                for i in range(len(likelihood[c])):
+                    total += weight[g, i] * likelihood[c, i]
+                out += histogram[g, c] * math.log(total)
     return out
