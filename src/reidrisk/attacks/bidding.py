@@ -46,7 +46,7 @@ class Bidding(ScoredAttack[Records]):
 def prices(near: Ints, nats: Floats, n: int, rounds: int = 50, room: float = 1.0) -> Floats:
     """Return the price of each of ``n`` targets, for queries that bid ``nats`` (m, k) for the targets ``near`` (m, k).
 
-    Prices change ``rounds`` times; each target has ``room`` for so many.
+    Prices change ``rounds`` times; each target has ``room`` for that many.
 
     Two queries want the first target; one of them has another that it wants nearly as much.
 

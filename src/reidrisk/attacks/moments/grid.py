@@ -1,7 +1,7 @@
 """Moments on grids of several widths: in which periods each record was there, and what it then had.
 
 A period of one grid lies within one of the next wider grid. What happened more than once within the finest period
-counts once: events of one moment are not so many coincidences.
+counts once: events of one moment are not as many coincidences.
 """
 
 from __future__ import annotations
