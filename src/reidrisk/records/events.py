@@ -1,6 +1,6 @@
 """Events: a raw log of who did what, when and how often, before it takes the form that attacks compare."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -12,7 +12,7 @@ from reidrisk.base.options import one_of
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.calendar import HOURS, Every, Pick, periods, picked
-from reidrisk.records.log import Summary, read_log
+from reidrisk.records.log import OrderedLog, Summary, read_log
 from reidrisk.records.registry import register
 from reidrisk.records.timeline import Timeline
 from reidrisk.records.traces import Traces
@@ -43,11 +43,8 @@ class Events:
     [[1, 2], [0, 1]]
     """
 
-    __slots__ = ("_dropped", "_frame_rows", "_is_calendar", "_kept", "_table", "_users", "_vocabulary")
-    _users: UserIds
-    _table: Mapping[str, Array]
-    """``user`` and ``item`` codes; ``time`` and ``amount`` where the log has them; read-only."""
-    _kept: Mapping[str, tuple[Codes, tuple[str, ...]]]
+    __slots__ = ("_log",)
+    _log: OrderedLog
 
     def __init__(
         self,
@@ -59,91 +56,87 @@ class Events:
         amount: str | None = None,
         keep: str | Sequence[str] = (),
     ) -> None:
-        log = read_log(frame, user, items, time, amount, keep)
-        self._users, self._vocabulary, self._is_calendar = log.users, log.vocabulary, log.is_calendar
-        self._table, self._kept = log.table, log.kept
-        self._frame_rows, self._dropped = log.rows, log.dropped
+        self._log = read_log(frame, user, items, time, amount, keep)
+
+    def _with(self, log: OrderedLog) -> Self:
+        """Return the events of another log."""
+        new = object.__new__(type(self))
+        new._log = log
+        return new
 
     @property
     def users(self) -> UserIds:
         """Ids of the users in their order: ``int64`` array or Arrow strings."""
-        return self._users
+        return self._log.users
 
     @property
     def vocabulary(self) -> Vocabulary:
         """Labels of the items."""
-        return self._vocabulary
+        return self._log.vocabulary
 
     @property
     def user(self) -> Codes:
         """Whose event it is: a row of ``users``, rising."""
-        return self._table["user"]
+        return self._log.table["user"]
 
     @property
     def item(self) -> Codes:
         """What it is: a token of ``vocabulary``."""
-        return self._table["item"]
+        return self._log.table["item"]
 
     @property
     def time(self) -> Floats | None:
         """When: a number, or seconds since 1970 where the log has dates."""
-        return self._table.get("time")
+        return self._log.table.get("time")
 
     @property
     def amount(self) -> Ints:
         """How much: 1 where the log does not say."""
-        found = self._table.get("amount")
+        found = self._log.table.get("amount")
         return np.ones(len(self), dtype=np.int64) if found is None else found
 
     @property
     def is_calendar(self) -> bool:
         """Whether the log has dates, not plain numbers."""
-        return self._is_calendar
+        return self._log.is_calendar
 
     def kept(self, column: str) -> tuple[Codes, tuple[str, ...]]:
         """Return a further column: the place of each event's value among the values, -1 = none; and these."""
-        if column not in self._kept:
+        if column not in self._log.kept:
             raise OptionError(f"the events were made without the column {column!r}; name it in Events(..., keep=[...])")
-        return self._kept[column]
+        return self._log.kept[column]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The further columns."""
-        return tuple(self._kept)
+        return tuple(self._log.kept)
 
     @property
     def n_users(self) -> int:
         """Number of users."""
-        return len(self._users)
+        return len(self.users)
 
     @property
     def n_tokens(self) -> int:
         """Number of different items."""
-        return len(self._vocabulary)
+        return len(self.vocabulary)
 
     def __len__(self) -> int:
         return len(self.user)
 
     def take(self, rows: Ints | Bools | slice) -> Self:
         """Return the chosen events, of the same users and over the same vocabulary: some may have none left."""
-        new = object.__new__(type(self))
-        new._users, new._vocabulary, new._is_calendar = self._users, self._vocabulary, self._is_calendar
-        new._frame_rows, new._dropped = self._frame_rows, self._dropped
-        new._table = {name: frozen(values[rows]) for name, values in self._table.items()}
-        new._kept = {name: (frozen(codes[rows]), values) for name, (codes, values) in self._kept.items()}
-        return new
+        return self._with(self._log.take(rows))
 
     def with_users(self, users: Any) -> Self:
         """Return the same events of users with other ids, in the same order."""
-        new = self.take(slice(None))
-        new._users = as_users(users, self.n_users)
-        return new
+        return self._with(self._log._replace(users=as_users(users, self.n_users)))
 
     def over(self, vocabulary: Vocabulary) -> Self:
         """Return the same events over a vocabulary that holds all labels of this one, and perhaps more."""
-        if vocabulary == self._vocabulary:
+        if vocabulary == self.vocabulary:
             return self
-        return self.merged(vocabulary.encode(self._vocabulary.labels), vocabulary)
+        return self.merged(vocabulary.encode(self.vocabulary.labels), vocabulary)
 
     def merged(self, into: Ints, vocabulary: Vocabulary) -> Self:
         """Return the same events over another vocabulary: item i becomes item ``into[i]``, and several may become one.
@@ -153,16 +146,13 @@ class Events:
         [[2]]
         """
         tokens = np.asarray(into).astype(np.int32)
-        new = self.take(slice(None))
         item = tokens[self.item]
         if (np.diff(tokens) > 0).all():
             order: Any = slice(None)  # events are in their order still
         else:
-            order = np.lexsort((item, self._table["time"], self.user) if "time" in self._table else (item, self.user))
-        new._vocabulary = vocabulary
-        new._table = {name: frozen(values[order]) for name, values in (dict(self._table) | {"item": item}).items()}
-        new._kept = {name: (frozen(codes[order]), values) for name, (codes, values) in self._kept.items()}
-        return new
+            order = np.lexsort((item, self.user) if self.time is None else (item, self.time, self.user))
+        table = {**self._log.table, "item": item}
+        return self._with(self._log._replace(vocabulary=vocabulary, table=table).take(order))
 
     @property
     def has_amounts(self) -> bool:
@@ -176,9 +166,8 @@ class Events:
         >>> Events(log, user="who", items="what", amount="n").counted().bags().counts.toarray().tolist()
         [[2]]
         """
-        new = self.take(np.arange(len(self)))
-        new._table = {name: values for name, values in new._table.items() if name != "amount"}
-        return new
+        table = {name: values for name, values in self._log.table.items() if name != "amount"}
+        return self._with(self._log._replace(table=table))
 
     def summary(self) -> Summary:
         """Count what the log holds, and what was left out of it and why."""
@@ -187,15 +176,15 @@ class Events:
             items=self.n_tokens,
             events=len(self),
             amount=int(self.amount.sum()),
-            rows=self._frame_rows,
-            dropped=dict(self._dropped),
+            rows=self._log.rows,
+            dropped=dict(self._log.dropped),
         )
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was left out of the frame, where anything was."""
-        lost = {name: n for name, n in self._dropped.items() if n}
-        return (Note("rows-dropped", of=self._frame_rows, dropped=sum(lost.values()), **lost),) if lost else ()
+        lost = {name: n for name, n in self._log.dropped.items() if n}
+        return (Note("rows-dropped", of=self._log.rows, dropped=sum(lost.values()), **lost),) if lost else ()
 
     def bags(self, visit: Every | None = None) -> Bags:
         """Return how often each user has each item: the sum of the amounts. It keeps the moments, and hours of dates.
@@ -212,7 +201,7 @@ class Events:
 
         entries = (self.amount, (self.user, self.item))
         counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
-        made = Bags(counts, self._users, self._vocabulary).with_notes(self.notes)
+        made = Bags(counts, self.users, self.vocabulary).with_notes(self.notes)
         label = self._usual_visits() if visit is None else self._visits(visit)
         number = None
         if label is not None:
@@ -226,8 +215,8 @@ class Events:
         start = np.searchsorted(self.user, np.arange(self.n_users + 1)).astype(np.int64)
         if number is not None and made.visits is not None:
             number -= made.visits.start[self.user]
-        made = made.with_timeline(Timeline(start, self.item, self.time, self._is_calendar, number))
-        return made.with_clock(self._days_by_hour()) if self._is_calendar else made
+        made = made.with_timeline(Timeline(start, self.item, self.time, self.is_calendar, number))
+        return made.with_clock(self._days_by_hour()) if self.is_calendar else made
 
     def _days_by_hour(self) -> Any:
         """Return on how many days each user has each item, and anything at all, in each hour of the day."""
@@ -243,17 +232,17 @@ class Events:
 
     def _visits(self, visit: Every) -> Array:
         """Return a label of each event's visit."""
-        if isinstance(visit, str) and (visit in self._kept or visit not in ("day", "week", "month")):
+        if isinstance(visit, str) and (visit in self._log.kept or visit not in ("day", "week", "month")):
             codes = self.kept(visit)[0].astype(np.int64)
             return np.where(codes < 0, -1 - np.arange(len(codes)), codes)  # without a value: a visit of its own
         if self.time is None:
             raise DataError(f"these events have no time, so there are no visits of {visit!r}; name its column")
-        return periods(self.time, self._is_calendar, visit)
+        return periods(self.time, self.is_calendar, visit)
 
     def _usual_visits(self) -> Array | None:
         if self.time is None:
             return None
-        labels = (self.time, periods(self.time, True, "day")) if self._is_calendar else (self.time,)
+        labels = (self.time, periods(self.time, True, "day")) if self.is_calendar else (self.time,)
         often = (one for one in labels if len(self) >= _TOGETHER * max(first_of_visits(self.user, one).sum(), 1))
         return next(often, None)
 
@@ -273,11 +262,10 @@ class Events:
         >>> traces.notes[0]["share"]
         0.5
         """
-        if self.time is None:
-            raise DataError("these events have no time, so there are no periods; name its column, or make bags")
+        period = self._periods(every)
         one_of("pick", pick, get_args(Pick))
-        first, last = self.span(every) if span is None else span
-        period = periods(self.time, self._is_calendar, every) - first
+        first, last = (int(period.min()), int(period.max())) if span is None else span
+        period = period - first
         n_periods = last - first + 1
         if period.min() < 0 or period.max() >= n_periods:
             raise OptionError(f"events lie outside the periods {first} to {last}; give a span that holds them all")
@@ -286,7 +274,7 @@ class Events:
         rows = picked(cell, self.item, self.amount, pick)
         tokens = np.full(self.n_users * n_periods, -1, dtype=np.int16 if self.n_tokens < 2**15 else np.int32)
         tokens[cell[rows]] = self.item[rows]
-        made = Traces(frozen(tokens.reshape(-1, n_periods)), self.n_tokens, self._users, self._vocabulary)
+        made = Traces(frozen(tokens.reshape(-1, n_periods)), self.n_tokens, self.users, self.vocabulary)
         lost = Note(
             "events-dropped", events=len(self), share=1.0 - len(rows) / len(self), every=str(every), pick=str(pick)
         )
@@ -299,10 +287,14 @@ class Events:
         >>> Events(log, user="who", items="what", time="day").span(7)
         (0, 2)
         """
+        period = self._periods(every)
+        return int(period.min()), int(period.max())
+
+    def _periods(self, every: Every) -> Ints:
+        """Return the period of each event."""
         if self.time is None:
             raise DataError("these events have no time, so there are no periods; name its column, or make bags")
-        period = periods(self.time, self._is_calendar, every)
-        return int(period.min()), int(period.max())
+        return periods(self.time, self.is_calendar, every)
 
     def __repr__(self) -> str:
         return f"Events({len(self):,} events of {self.n_users:,} users, {self.n_tokens:,} items)"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from reidrisk.base import Array, Bools, DataError, OptionError, Result, UserIds, as_users, sizes
+from reidrisk.base import Array, Bools, DataError, Ints, OptionError, Result, UserIds, as_users, sizes
 from reidrisk.base.arrays import frozen
 from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
 from reidrisk.base.vocabulary import Vocabulary
@@ -37,6 +37,12 @@ class OrderedLog(NamedTuple):
     is_calendar: bool
     rows: int  # of the frame
     dropped: Mapping[str, int]
+
+    def take(self, rows: Ints | Bools | slice) -> Self:
+        """Return the chosen events, in this order; who and what they may be about, and what was left out, stays."""
+        table = {name: frozen(values[rows]) for name, values in self.table.items()}
+        kept = {name: (frozen(codes[rows]), values) for name, (codes, values) in self.kept.items()}
+        return self._replace(table=table, kept=kept)
 
 
 def read_log(
