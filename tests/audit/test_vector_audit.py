@@ -28,7 +28,7 @@ def found():
 def test_every_default_attack_runs_and_the_result_reads_back(found):
     assert found.kind == "vectors"
     assert found.axis == "dimensions"
-    ran = {"Nearest", "NearestEuclidean", "NearestWhitened", "WhitenedCosine", "GaussianBayes"}
+    ran = {"Nearest", "NearestEuclidean", "NearestWhitened", "WhitenedCosine", "GaussianBayes", "OneToOne"}
     assert {risk.attack for risk in found.risks} == ran
     assert found.n_tokens == found.n_epochs == 12
     assert found.choosy_attack == "GaussianBayes"

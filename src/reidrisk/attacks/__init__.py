@@ -8,6 +8,7 @@ from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.mixture.bayes import MixtureBayes
 from reidrisk.attacks.moments.attack import Coincidences
 from reidrisk.attacks.neural.attack import Neural
+from reidrisk.attacks.one_to_one import OneToOne
 from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
@@ -42,7 +43,7 @@ __all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "
 __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
 __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
 __all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
-__all__ += ["Coincidences", "Matched"]
+__all__ += ["Coincidences", "Matched", "OneToOne"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
 __all__ += ["WhitenedCosine"]
 

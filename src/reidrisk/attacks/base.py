@@ -172,6 +172,21 @@ class ScoredAttack(Attack[Records]):
         """Return the posterior of a best target, from the sum of all likelihoods relative to its own."""
         return np.asarray(UNIT / total)
 
+    def nobody(self, queries: Records, *, engine: Engine | None = None) -> tuple[Floats, float] | None:
+        """Return how likely each query is if its person is no target's, and the share of queries whose person is one.
+
+        That is the log of a likelihood (q,) beside the sum of those of all targets, where both are as likely before.
+        ``None`` where everybody is taken to be among the targets.
+        """
+        return None
+
+    def taught(self, queries: Records, near: Ints, chance: Floats) -> Self:
+        """Return this attacker after it has learnt from the ``chance`` that queries are of the targets ``near`` (q, k).
+
+        Itself, where it has nothing to learn from that.
+        """
+        return self
+
     def narrowed(self, rows: Ints) -> Self:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
         self._refuse_unfitted("_known")

@@ -21,7 +21,8 @@ class Entry(RegistryEntry):
     It compares records of these ``kinds`` at a ``cost(targets)(n_queries)`` in reference seconds. What it ``needs``
     beyond the two tables whoever makes it must have. An audit runs a ``default`` attack without being asked: where
     there are as many ``epochs`` as it needs to have something to learn, and it finds something to go by
-    (:meth:`Attack.applies`). One that is for the ``whole`` records is not tried on parts of them.
+    (:meth:`Attack.applies`). One that is for the ``whole`` records is not tried on parts of them, and one that links
+    all queries ``together`` not where each is met by itself.
     """
 
     attack: type[Attack[Any]]
@@ -31,6 +32,7 @@ class Entry(RegistryEntry):
     default: bool = False
     epochs: int = 1
     whole: bool = False
+    together: bool = False
 
 
 _REGISTRY: Registry[Entry] = Registry("an attack")

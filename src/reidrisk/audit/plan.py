@@ -52,7 +52,8 @@ def applicable(case: Case) -> tuple[attacks.Entry, ...]:
     targets, queries = case.targets, case.queries
     epochs = targets.n_epochs if isinstance(targets, Traces) else math.inf  # others have as many as it takes
     usual = (one for one in nameable(type(targets)) if one.default and epochs >= one.epochs)
-    return tuple(one for one in usual if one.attack.applies(targets, queries))
+    met = (one for one in usual if not (one.together and case.one_by_one))
+    return tuple(one for one in met if one.attack.applies(targets, queries))
 
 
 def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0) -> AuditPlan:

@@ -76,15 +76,21 @@ def test_ranges_hold_those_before_and_shares_grow():
     assert found.share[:, 0].tolist() == pytest.approx([1 / 7, 2 / 7, 4 / 7])  # 20; with 21; with 22 and 30
 
 
-def test_the_usual_bands_of_ages_are_about_a_year_and_four():
+def test_the_usual_bands_of_ages_are_about_a_year_and_four_and_ten():
     people = Attributes({"age": np.repeat(np.arange(20, 61), 3)})
     found = levels_of(people)
-    assert (found.last - found.first)[:, 20].tolist() == [0, 2, 8]
+    assert (found.last - found.first)[:, 20].tolist() == [0, 2, 8, 20]
+
+
+def test_answers_in_steps_are_near_by_one_and_two_and_three():
+    people = Attributes({"answer": np.repeat(np.arange(1, 8), [5, 9, 20, 30, 20, 9, 5])})
+    found = levels_of(people)
+    assert (found.last - found.first)[:, 3].tolist() == [0, 2, 4, 6]
 
 
 def test_a_column_of_mostly_one_number_has_bands_by_its_standard_deviation():
     people = Attributes({"gain": [0] * 90 + list(range(1_000, 1_500, 50))})
-    assert levels_of(people).depth.tolist() == [2]
+    assert levels_of(people).depth.tolist() == [4]
 
 
 @pytest.mark.parametrize("bands", [{"town": [1]}, {"age": [2, 1]}, {"age": [0]}, {"age": ["1"]}, {"size": [1]}])

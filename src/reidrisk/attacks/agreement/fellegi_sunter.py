@@ -1,17 +1,18 @@
 """FellegiSunter: link rows of attributes by how telling their agreements are, learnt without truth."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from reidrisk import search
-from reidrisk.attacks.agreement.learn import Agreement, beginning, learn
+from reidrisk.attacks.agreement.learn import Agreement, beginning, learn, learn_again
 from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of, with_gaps
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.registry import register
-from reidrisk.base import DataError, Floats, checked_seed
+from reidrisk.base import DataError, Floats, Ints, checked_seed
 from reidrisk.records import Attributes
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine, LocalEngine
@@ -33,13 +34,13 @@ class FellegiSunter(ScoredAttack[Attributes]):
     score(o, w) = sum over columns c, known of both, of log P(o_c, w_c | one person) / P(o_c, w_c | two people).
 
     Rarer agreements weigh more, by how many targets hold the query's value. Numbers also agree within ``bands`` around
-    each other (distances by column; default: a twentieth and a fifth of the interquartile range), codes by common
-    prefixes. An empty cell weighs nothing; with ``gaps``, whether it is empty is a column of its own, where some
-    targets have a gap, and weighs as much as the two rows of one person agree in that, which may be nothing. How often
-    the two rows of one person agree, equal, near or not at all, is learnt from all targets and queries by
-    expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is whom; so is the share of
-    queries whose person is among the targets, for which the probabilities allow. ``by_value=False`` gives all
-    values of a column the same weights, log m / u.
+    each other (distances by column; default: a twentieth, a fifth and half of the interquartile range, or one, two and
+    three steps of a coarse scale), codes by common prefixes. An empty cell weighs nothing; with ``gaps``, whether it is
+    empty is a column of its own, where some targets have a gap, and weighs as much as the two rows of one person agree
+    in that, which may be nothing. How often the two rows of one person agree, equal, near or not at all, is learnt from
+    all targets and queries by expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is
+    whom; so is the share of queries whose person is among the targets, for which the probabilities allow.
+    ``by_value=False`` gives all values of a column the same weights, log m / u.
 
     Errors in the columns of one person are taken for independent of each other. Values need not be: what two columns
     say alike is the same for all targets, missing cells apart.
@@ -86,6 +87,13 @@ class FellegiSunter(ScoredAttack[Attributes]):
             found = learn(self._levels, self._everyone, tokens, self._starts, self.by_value, self.seed)
             self._learnt.append((found, self._weights(found)))
         return self
+
+    def taught(self, queries: Attributes, near: Ints, chance: Floats) -> Self:
+        """Return this attacker after it has learnt from how likely each query is of the target rows ``near`` (q, k)."""
+        tokens, new = self._checked(queries), copy(self)
+        found = learn_again(self.agreement_, self._known, tokens, near, chance)
+        new._learnt = [(found, new._weights(found))]
+        return new
 
     @property
     def agreement_(self) -> Agreement:
@@ -144,16 +152,23 @@ class FellegiSunter(ScoredAttack[Attributes]):
         How likely such a query is, is learnt from the other queries, and taken beside the targets.
         """
         links = super().link(queries, probability, engine=engine)
-        apart, linked = self.agreement_.apart, self.agreement_.linked
-        if links.probability is None or apart is None:
+        found = None if links.probability is None else self.nobody(queries, engine=engine)
+        if links.probability is None or found is None:
             return links
+        nats, linked = found
+        odds = np.exp(np.clip(nats - links.score / GRID, -700.0, 700.0)) * (1.0 - linked) / linked
+        return replace(links, probability=1.0 / (1.0 / links.probability + odds))
+
+    def nobody(self, queries: Attributes, *, engine: Engine | None = None) -> tuple[Floats, float] | None:
+        """Return how likely each query is if its person is no target's, as far as queries resemble each other."""
         posed, where = self._posed(queries), engine or LocalEngine()
+        apart, linked = self.agreement_.apart, self.agreement_.linked
+        if apart is None:
+            return None
         alike = posed._replace(scorer=search.EpochScorer(self._weights(apart)))
         best = where.best(*alike)
         nats = best.score / GRID + np.log(where.total(*alike, best.score) / UNIT)
         # Scores of the two models are beside what each expects of a random target.
         by_chance = (model.chance(self._starts, self._n_tokens) for model in (apart, self.agreement_))
         more = np.subtract(*by_chance)
-        nats += np.where(posed.queries >= 0, more[posed.queries], 0.0).sum(axis=1)
-        odds = np.exp(np.clip(nats - links.score / GRID, -700.0, 700.0)) * (1.0 - linked) / linked
-        return replace(links, probability=1.0 / (1.0 / links.probability + odds))
+        return nats + np.where(posed.queries >= 0, more[posed.queries], 0.0).sum(axis=1), linked

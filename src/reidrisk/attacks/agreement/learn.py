@@ -146,6 +146,18 @@ def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value:
     return replace(found[int(np.argmax(nats))][1], apart=apart)
 
 
+def learn_again(found: Agreement, targets: Index, queries: Ints, near: Ints, chance: Floats) -> Agreement:
+    """Return the parameters that fit best, given the ``chance`` (q, k) that each query is of the targets ``near``.
+
+    That is one step of the same expectation-maximisation, with probabilities that came from elsewhere.
+    """
+    begun, asked = beginning(found.levels, found.by_value), queries.astype(np.int64)
+    level = found.levels.of(asked[:, None, :], targets.tokens[near])
+    sums = np.stack([(chance[..., None] * (level == one)).sum(axis=1) for one in range(found.m.shape[1])], axis=-1)
+    column = np.broadcast_to(np.arange(asked.shape[1]), asked.shape)
+    return _better(found, begun, sums, chance.sum(axis=1), asked, column)
+
+
 def _beginnings(begun: Agreement, shared: Bools) -> tuple[Agreement, ...]:
     """Return where to begin: with all columns alike, and where only some are clearly shared, with these alone."""
     if shared.all() or not shared.any():

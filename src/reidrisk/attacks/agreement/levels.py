@@ -10,7 +10,8 @@ from reidrisk.base import Floats, Ints, OptionError, is_number
 from reidrisk.records import Attributes
 from reidrisk.records.column import Column
 
-_BANDS = (1 / 20, 1 / 5)  # of the interquartile range: of ages, one year and four
+_BANDS = (1 / 20, 1 / 5, 1 / 2)  # of the interquartile range: of ages, one year, four and some ten
+_STEPS = (1, 2, 3)  # answers from 1 to 5 that are near, where one step is more than the first band
 _PREFIXES = 4  # levels of common prefixes, at most
 
 Bands = Mapping[str, Sequence[float]]
@@ -51,8 +52,9 @@ class Levels(NamedTuple):
 def levels_of(targets: Attributes, bands: Bands | None = None) -> Levels:
     """Return the levels of every column: categories have one, numbers and prefixes more.
 
-    Numbers are near within a twentieth and a fifth of the interquartile range of the targets (of their standard
-    deviation, where that is 0), unless ``bands`` says otherwise; codes by their common prefixes.
+    Numbers are near within a twentieth, a fifth and half of the interquartile range of the targets (of their standard
+    deviation, where that is 0), and where they go in larger steps, as answers from 1 to 5 do, within one, two and three
+    of these; unless ``bands`` says otherwise. Codes are near by their common prefixes.
     """
     said = _checked(bands or {}, targets)
     held = np.bincount(targets.tokens[targets.observed].astype(np.int64), minlength=targets.n_tokens)
@@ -106,7 +108,10 @@ def _near(column: Column, counts: Ints, said: Sequence[float] | None) -> list[tu
         quarter, three = numbers[places].tolist()
         mean = float(numbers @ counts) / max(int(counts.sum()), 1)
         spread = (three - quarter) or float(np.sqrt(((numbers - mean) ** 2) @ counts / max(int(counts.sum()), 1)))
+        step = float(np.median(np.diff(numbers))) if len(numbers) > 1 else 0.0
         said = [band * spread for band in _BANDS]
+        if step > said[0]:
+            said = sorted({step * (times + 1e-9) for times in _STEPS} | {band for band in said if band > step})
     return [
         (np.searchsorted(numbers, numbers - band, "left"), np.searchsorted(numbers, numbers + band, "right") - 1)
         for band in said

@@ -151,8 +151,12 @@ def _nearest(scorer: Any, known: Side, asked: Side, powers: tuple[float, ...]) -
     return near, scores, np.maximum(rest, 0.0)
 
 
-def claimed(near: Ints, weights: Floats, rest: Floats, n: int) -> tuple[Floats, Floats]:
+def claimed(
+    near: Ints, weights: Floats, rest: Floats, n: int, message: Floats | None = None, rounds: int = _ROUNDS
+) -> tuple[Floats, Floats]:
     """Return the log of the messages from targets to queries (m, k), and the claims of queries (m, k).
+
+    ``message`` is where to begin, default: no target is claimed.
 
     Two queries like the first target best; the second has another that it likes nearly as much, and leaves it.
 
@@ -161,9 +165,9 @@ def claimed(near: Ints, weights: Floats, rest: Floats, n: int) -> tuple[Floats, 
     >>> (weights * np.exp(message)).argmax(axis=1).tolist()
     [0, 1]
     """
-    message = np.zeros(weights.shape)
+    message = np.zeros(weights.shape) if message is None else message
     claims = np.zeros(weights.shape)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         wanted = weights * np.exp(message)
         others = wanted.sum(axis=1, keepdims=True) + rest[:, None]
         claims = weights / np.maximum(others - wanted, 1e-9 * others)

@@ -176,6 +176,10 @@ class GaussianBayes(ScoredAttack[Vectors]):
         others = odds * np.exp(-np.clip(score / (GRID * (self._temperature or 1.0)), -700.0, 700.0)) if odds else 0.0
         return np.asarray(1.0 / (total / UNIT + others))
 
+    def nobody(self, queries: Vectors, *, engine: Engine | None = None) -> tuple[Floats, float] | None:
+        """Return the likelihood of somebody who is not among the targets, where ``absent`` allows for that."""
+        return (np.full(len(queries), np.log(len(self._known))), 1.0 - self.absent) if self.absent else None
+
     def _learn_temperature(self) -> None:
         """Learn how far to trust the ratios: people like the targets, simulated, among the targets that there are."""
         if self._temperature is not None:

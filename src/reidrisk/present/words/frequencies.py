@@ -10,7 +10,7 @@ __all__ += ["with_interval"]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 _NEXT_TO_NONE = 1e-15
-_LABELS = {"TfIdf": "TF-IDF", "FellegiSunter": "Fellegi-Sunter"}
+_LABELS = {"TfIdf": "TF-IDF", "FellegiSunter": "Fellegi-Sunter", "OneToOne": "One to one"}
 
 
 def two_digits(value: float) -> str:
