@@ -12,7 +12,7 @@ import numpy as np
 from reidrisk.attacks.agreement.fellegi_sunter import FellegiSunter
 from reidrisk.attacks.base import Links, Posed, ScoredAttack
 from reidrisk.attacks.one_to_one.claims import Claims, Wishes, have_several, settle
-from reidrisk.attacks.one_to_one.scorer import ClaimingQueries, ClaimedTargets, LessClaims
+from reidrisk.attacks.one_to_one.scorer import ClaimedTargets, ClaimingQueries, LessClaims
 from reidrisk.attacks.registry import register, registry
 from reidrisk.attacks.rehearsed.settled import PAIRS, WhyAlone
 from reidrisk.attacks.vectors.gaussian import GaussianBayes
