@@ -10,14 +10,12 @@ import argparse
 from collections.abc import Sequence
 
 import numpy as np
-from profile_bayes import people, two_sites
+from profile_bayes import people, rates_of_jha, two_sites
 from scipy.optimize import linear_sum_assignment
 
 from reidrisk import attacks, measure, populations, topics
-from reidrisk.base.errors import ReidRiskError
 from reidrisk.records import Traces
 from reidrisk.search import GRID
-from reidrisk_studies.data import data_file
 from reidrisk_studies.jha.known_rates import KnownRates
 
 NEAR, ROUNDS = 64, 300  # targets of a query whose claims count, and rounds of messages
@@ -98,10 +96,7 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=10_000, help="other people of the population to learn from")
     parser.add_argument("--told", action="store_true", help="only whoever is told the rates of every target")
     chosen = parser.parse_args()
-    try:
-        matrix = populations.read_rates(data_file("topics_rates_jha/lambda-user-topic.csv.gz"), n_topics=349)
-    except ReidRiskError as error:
-        raise SystemExit(f"{error}") from error
+    matrix = rates_of_jha()
     for model in chosen.models:
         taught, runs = {}, []
         if model != "real" and chosen.others and not chosen.told:

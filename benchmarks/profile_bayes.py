@@ -29,6 +29,14 @@ ATTACKS: dict[str, Callable[[], attacks.Attack[Traces]]] = {
 }
 
 
+def rates_of_jha() -> np.ndarray:
+    """Return the visit rates of jha's users, or say that they are not here and stop."""
+    try:
+        return populations.read_rates(data_file("topics_rates_jha/lambda-user-topic.csv.gz"), n_topics=349)
+    except ReidRiskError as error:
+        raise SystemExit(f"{error}") from error
+
+
 def two_sites(rates: populations.Rates, seed: int, epochs: int = 30) -> tuple[Traces, Traces]:
     """Return what two sites see of people with these rates."""
     one, two = sites(rates, seed, "ab", epochs)
@@ -207,10 +215,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--large", action="store_true", help="10,000 queries against a million targets")
     chosen = parser.parse_args()
-    try:
-        matrix = populations.read_rates(data_file("topics_rates_jha/lambda-user-topic.csv.gz"), n_topics=349)
-    except ReidRiskError as error:
-        raise SystemExit(f"{error}") from error
+    matrix = rates_of_jha()
     seeds = chosen.these_seeds or range(chosen.seeds)
     if chosen.parts:
         parts(matrix, seeds)

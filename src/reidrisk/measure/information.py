@@ -13,6 +13,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.measure.bits import Bits, Information
 from reidrisk.records import Traces
+from reidrisk.records.base import check_same_rows
 from reidrisk.sequence import Schedule, Sizes
 
 Method = Literal["plug-in", "miller-madow", "sequence"]
@@ -117,17 +118,7 @@ def _check_pair(one: Any, two: Any) -> None:
     for records in (one, two):
         if not isinstance(records, Traces):
             raise DataError(f"information is measured on Traces, not on {type(records).__name__}")
-    for what, a, b in (
-        ("users", len(one), len(two)),
-        ("epochs", one.n_epochs, two.n_epochs),
-        ("tokens in the vocabulary", one.n_tokens, two.n_tokens),
-    ):
-        if a != b:
-            raise DataError(f"the two tables have {a:,} and {b:,} {what}; row i of both must be the same user")
-    if one.users is not None and two.users is not None:
-        same = np.asarray(one.users) == np.asarray(two.users)
-        if not np.all(same):
-            raise DataError(f"row {int(np.argmin(same))} of the two tables names two users; put both in one order")
+    check_same_rows(one, two)
 
 
 def _by_sequence(

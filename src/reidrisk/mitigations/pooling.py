@@ -7,11 +7,10 @@ import numpy as np
 from reidrisk.attacks import TfIdf
 from reidrisk.base import Bools, DataError, Ints
 from reidrisk.records import Bags, Traces
+from reidrisk.records.traces import TokenRecords
 
-Table = Traces | Bags
 
-
-def next_pseudonyms(table: Table, moment: Ints, first: Ints) -> Ints:
+def next_pseudonyms(table: TokenRecords, moment: Ints, first: Ints) -> Ints:
     """Return, for each of some first pseudonyms, the row at each moment that seems to be the same person; -1 = none.
 
     ``moment`` says when each row of the table was in use. Row by row of the answer, what was pooled so far is compared
@@ -38,7 +37,7 @@ def next_pseudonyms(table: Table, moment: Ints, first: Ints) -> Ints:
     return chain
 
 
-def joined(table: Table, chain: Ints) -> Table:
+def joined(table: TokenRecords, chain: Ints) -> TokenRecords:
     """Return one record per row of ``chain``: all that its members hold."""
     if isinstance(table, Bags):
         return _sums(table, chain)
@@ -50,7 +49,7 @@ def joined(table: Table, chain: Ints) -> Table:
     return Traces(tokens, table.n_tokens, None, table.vocabulary)
 
 
-def stacked(one: Table, two: Table) -> Table:
+def stacked(one: TokenRecords, two: TokenRecords) -> TokenRecords:
     """Return the rows of both tables, which are of one kind, without names."""
     if isinstance(one, Traces) and isinstance(two, Traces):
         return Traces(np.concatenate((one.tokens, two.tokens)), one.n_tokens, None, one.vocabulary)

@@ -7,9 +7,10 @@ import numpy as np
 
 from reidrisk.base import DataError, Ints, whole
 from reidrisk.mitigations.base import Mitigation, Side, View
-from reidrisk.mitigations.pooling import Table, joined, next_pseudonyms, stacked
+from reidrisk.mitigations.pooling import joined, next_pseudonyms, stacked
 from reidrisk.mitigations.registry import register
 from reidrisk.records import Bags, Case, Traces, Truth
+from reidrisk.records.traces import TokenRecords
 
 
 @register(kinds=(Traces, Bags), strengths=(4, 2, 1))
@@ -120,7 +121,7 @@ class Rotate(Mitigation):
     def _changed(self, table: Any, learnt: Any, rng: np.random.Generator) -> Any:
         return self._parted(table, True)[0]
 
-    def _parted(self, table: Table, changed: bool) -> tuple[Table, Ints, Ints]:
+    def _parted(self, table: TokenRecords, changed: bool) -> tuple[TokenRecords, Ints, Ints]:
         """Return the pseudonyms as a table, the row each was part of, and which of its pseudonyms it is."""
         if not changed:
             return table, np.arange(len(table)), np.zeros(len(table), dtype=np.int64)
@@ -129,7 +130,7 @@ class Rotate(Mitigation):
         return _parted_bags(table, self.every)
 
 
-def _longest(table: Table) -> int:
+def _longest(table: TokenRecords) -> int:
     if isinstance(table, Traces):
         return table.n_epochs
     return 0 if table.visits is None else int(table.visits.per_record.max(initial=0))

@@ -8,11 +8,10 @@ import numpy as np
 from reidrisk.base import Bools, Ints, Vocabulary
 from reidrisk.records import Attributes, Bags, Traces, Vectors, Visits
 from reidrisk.records.thinning import drawn
+from reidrisk.records.traces import TokenRecords
 
-Table = Traces | Bags
 
-
-def relabelled(table: Table, to: Ints, n_tokens: int, vocabulary: Vocabulary | None) -> Table:
+def relabelled(table: TokenRecords, to: Ints, n_tokens: int, vocabulary: Vocabulary | None) -> TokenRecords:
     """Return the table with token t called ``to[t]``, over a vocabulary of ``n_tokens``; -1 = left out.
 
     >>> relabelled(Traces([[0, 2], [1, -1]], n_tokens=3), np.array([1, 1, -1]), 2, None).tokens.tolist()
@@ -46,7 +45,7 @@ def _moved(counts: Any, to: Ints, n_tokens: int) -> Any:
     return moved
 
 
-def thinned(table: Table, p: float, rng: np.random.Generator) -> Table:
+def thinned(table: TokenRecords, p: float, rng: np.random.Generator) -> TokenRecords:
     """Return the table with each observation kept with probability p."""
     if isinstance(table, Traces):
         return masked(table, rng.random(table.tokens.shape) < p)
@@ -56,7 +55,7 @@ def thinned(table: Table, p: float, rng: np.random.Generator) -> Table:
     return changed if when is None else changed.with_timeline(when.kept(own.random(len(when)) < p))
 
 
-def at_most(table: Table, size: int, rng: np.random.Generator) -> Table:
+def at_most(table: TokenRecords, size: int, rng: np.random.Generator) -> TokenRecords:
     """Return the table with at most ``size`` observations of each row, drawn at random without replacement."""
     if isinstance(table, Traces):
         keys = np.where(table.observed, rng.random(table.tokens.shape), np.inf)
@@ -77,7 +76,7 @@ def masked(table: Traces, kept: Bools) -> Traces:
     return table._with(np.where(kept, table.tokens, table.tokens.dtype.type(-1)), table.users)
 
 
-def randomised(table: Table, p: float, rng: np.random.Generator) -> Table:
+def randomised(table: TokenRecords, p: float, rng: np.random.Generator) -> TokenRecords:
     """Return the table with each observation replaced by a uniformly drawn item with probability p."""
     if isinstance(table, Traces):
         replaced = table.observed & (rng.random(table.tokens.shape) < p)
@@ -101,24 +100,24 @@ def randomised(table: Table, p: float, rng: np.random.Generator) -> Table:
     return changed.with_timeline(when.with_items(np.where(own.random(len(when)) < p, other, when.item)))
 
 
-def observations(table: Table) -> Any:
+def observations(table: TokenRecords) -> Any:
     """Return how often each row holds each item, as a csr_array of whole numbers."""
     return table.counts if isinstance(table, Bags) else table.bags().counts
 
 
-def holders(table: Table) -> Ints:
+def holders(table: TokenRecords) -> Ints:
     """Return how many rows hold each item."""
     return np.bincount(observations(table).indices, minlength=table.n_tokens).astype(np.int64)
 
 
-def frequencies(table: Table) -> Ints:
+def frequencies(table: TokenRecords) -> Ints:
     """Return how often each item occurs."""
     if isinstance(table, Traces):
         return np.bincount(table.tokens[table.observed].astype(np.int64), minlength=table.n_tokens)
     return np.asarray(table.counts.sum(axis=0), dtype=np.int64).ravel()
 
 
-def sizes(table: Table | Vectors) -> Ints:
+def sizes(table: TokenRecords | Vectors) -> Ints:
     """Return how many observations each row has; a vector is one."""
     if isinstance(table, Vectors):
         return np.ones(len(table), dtype=np.int64) if table.several is None else table.several.per_record

@@ -147,6 +147,18 @@ def checked_tokens(tokens: Any, ndim: int, meaning: str) -> Signed:
     return frozen(array)
 
 
+def check_same_rows(one: Any, two: Any, tables: str = "the two tables") -> None:
+    """Refuse two tables of which row i is not the same user's, as far as sizes and names tell."""
+    epochs = (getattr(one, "n_epochs", 0), getattr(two, "n_epochs", 0))
+    for what, a, b in (("users", len(one), len(two)), ("epochs", *epochs), ("tokens", one.n_tokens, two.n_tokens)):
+        if a != b:
+            raise DataError(f"{tables} have {a:,} and {b:,} {what}; row i of both must be the same user")
+    if one.users is not None and two.users is not None:
+        same = np.asarray(one.users) == np.asarray(two.users)
+        if not np.all(same):
+            raise DataError(f"row {int(np.argmin(same))} of {tables} names two users; put both in one order")
+
+
 def breadth(records: Any) -> int:
     """Return how many tokens the vocabulary of some records has, or how many dimensions vectors have.
 

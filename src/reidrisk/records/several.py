@@ -10,12 +10,13 @@ import numpy as np
 
 from reidrisk.base import Bools, DataError, Floats, Ints, frozen
 from reidrisk.base.arrays import Singles
+from reidrisk.records.parts import InParts
 
 Values = Singles
 
 
 @dataclass(frozen=True, eq=False)
-class Several:
+class Several(InParts):
     """All vectors of some records: those from ``start[i]`` to ``start[i + 1]`` are of record i, one at least.
 
     ``values`` is (vectors, d) in single precision; ``time`` (vectors,), where known, rises within each record.
@@ -38,16 +39,6 @@ class Several:
 
     def __len__(self) -> int:
         return len(self.values)
-
-    @property
-    def per_record(self) -> Ints:
-        """How many vectors each record has."""
-        return np.diff(self.start)
-
-    @property
-    def owner(self) -> Ints:
-        """Row of the record that each vector is part of, rising."""
-        return np.repeat(np.arange(len(self.start) - 1), self.per_record)
 
     def means(self) -> Values:
         """Return the mean of each record's vectors, summed in double precision."""
@@ -77,10 +68,7 @@ class Several:
 
     def take(self, rows: Ints | slice) -> Several:
         """Return the vectors of the chosen records, in that order."""
-        chosen = np.arange(len(self.start) - 1)[rows]
-        many = self.per_record[chosen]
-        start = np.concatenate(([0], np.cumsum(many)))
-        place = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], many)
+        place, start = self.places(rows)
         return Several(self.values[place], start, None if self.time is None else self.time[place])
 
     def keep(self, chosen: Bools) -> tuple[Several, Ints]:

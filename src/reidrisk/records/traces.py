@@ -1,6 +1,6 @@
 """Traces: what one observer saw, one token per user and epoch."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -53,3 +53,7 @@ class Traces(ByEpoch):
         missing = float(np.mean(self._rows < 0))
         gaps = f", {missing:.0%} missing" if missing else ""
         return f"Traces({len(self):,} users x {self.n_epochs} epochs, {self._n_tokens:,} tokens{gaps})"
+
+
+TokenRecords: TypeAlias = Traces | Bags
+"""Records of tokens, with epochs or without."""

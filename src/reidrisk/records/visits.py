@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Array, Bools, DataError, Ints, frozen
+from reidrisk.records.parts import InParts
 
 
 @dataclass(frozen=True, eq=False)
-class Visits:
+class Visits(InParts):
     """What each record holds, visit by visit: an invoice, a session, a day.
 
     ``counts`` is a (visits, n_tokens) CSR matrix, no row of it empty; those from ``start[i]`` to ``start[i + 1]`` are
@@ -43,16 +44,6 @@ class Visits:
         return int(self.counts.shape[0])
 
     @property
-    def per_record(self) -> Ints:
-        """How many visits each record has."""
-        return np.diff(self.start)
-
-    @property
-    def owner(self) -> Ints:
-        """Row of the record that each visit is part of, rising."""
-        return np.repeat(np.arange(len(self.start) - 1), self.per_record)
-
-    @property
     def sizes(self) -> Ints:
         """How many events each visit has."""
         return np.asarray(self.counts.sum(axis=1), dtype=np.int64).ravel()
@@ -69,10 +60,8 @@ class Visits:
 
     def take(self, rows: Ints | slice) -> Visits:
         """Return the visits of the chosen records, in that order."""
-        chosen = np.arange(len(self.start) - 1)[rows]
-        many = self.per_record[chosen]
-        start = np.concatenate(([0], np.cumsum(many)))
-        return Visits(self.counts[np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], many)], start)
+        place, start = self.places(rows)
+        return Visits(self.counts[place], start)
 
     def keep(self, chosen: Bools) -> Visits:
         """Return the chosen visits, of the same records: some may have none left."""

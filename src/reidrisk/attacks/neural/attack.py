@@ -18,6 +18,7 @@ from reidrisk.base.progress import Progress, Steps
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.records import Bags, Traces
+from reidrisk.records.traces import TokenRecords
 from reidrisk.search.engines import Engine
 from reidrisk.sequence import Schedule, Sizes
 from reidrisk.sequence.pairs import PairSchedule, PairSizes
@@ -30,8 +31,6 @@ FORMAT = "reidrisk neural attack 1"
 _ROUND = 1 << 10  # steps of a tower's output: equal records stay equal, however many are embedded together
 _ROWS = 8_192  # records embedded together
 
-Table = Traces | Bags
-
 
 def _cost(targets: Any) -> Callable[[int], float]:
     """Return what it costs on two cores, once trained: placing the targets, and each pair."""
@@ -39,7 +38,7 @@ def _cost(targets: Any) -> Callable[[int], float]:
 
 
 @register(kinds=(Traces, Bags), cost=_cost, needs=("the extra neural", "training users"), default=False)
-class Neural(ScoredAttack[Table]):
+class Neural(ScoredAttack[TokenRecords]):
     r"""Link to the target with the highest logit of a pair network, trained on other people (carey, E.1.3, Figure 5).
 
     ``train`` learns an encoder and a pair network from two observers' records of people who are not among the targets:
@@ -96,8 +95,8 @@ class Neural(ScoredAttack[Table]):
 
     def train(
         self,
-        one: Table,
-        two: Table,
+        one: TokenRecords,
+        two: TokenRecords,
         encoder: Trained | None = None,
         progress: Progress | None = None,
     ) -> Self:
@@ -171,7 +170,7 @@ class Neural(ScoredAttack[Table]):
         found.start_from((one.counts + two.counts).tocsr()[np.sort(training)], self.seed)
         return PairModel(found, PairNetwork(self.pair_sizes, found.size))
 
-    def fit(self, targets: Table) -> Self:
+    def fit(self, targets: TokenRecords) -> Self:
         """Place the targets; training users among them are refused."""
         self._refuse_untrained()
         placed = self._checked(targets)
@@ -185,7 +184,7 @@ class Neural(ScoredAttack[Table]):
             self.first.fit(targets)
         return self
 
-    def _posed(self, queries: Table) -> Posed:
+    def _posed(self, queries: TokenRecords) -> Posed:
         self._refuse_unfitted("_known")
         asked = self._checked(queries)
         if (epochs := getattr(queries, "n_epochs", 0)) != self._n_epochs:
@@ -216,7 +215,7 @@ class Neural(ScoredAttack[Table]):
             side = Tower(vector[place], projected[place], tokens)
         return Encoded(side, group)
 
-    def link(self, queries: Table, probability: bool = False, *, engine: Engine | None = None) -> Links:
+    def link(self, queries: TokenRecords, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target: of all, or of those that the first attack kept."""
         if self.first is None:
             return super().link(queries, engine=engine)
@@ -225,7 +224,7 @@ class Neural(ScoredAttack[Table]):
         return Links(target=rows[:, 0], score=scores[:, 0], n_ties=n_ties)
 
     def candidates(
-        self, queries: Table, k: int, among: Ints | None = None, *, engine: Engine | None = None
+        self, queries: TokenRecords, k: int, among: Ints | None = None, *, engine: Engine | None = None
     ) -> tuple[Ints, Ints]:
         """Return the k best targets of each query and their scores, best first."""
         if self.first is None or among is not None:
@@ -235,11 +234,11 @@ class Neural(ScoredAttack[Table]):
             raise OptionError(f"the first attack keeps {rows.shape[1]:,} targets; ask for 1 to that many, not {k}")
         return rows[:, :k], scores[:, :k]
 
-    def near_best(self, queries: Table, reach: Ints) -> Any:
+    def near_best(self, queries: TokenRecords, reach: Ints) -> Any:
         """Return the score of every pair; ``None`` where another attack chooses whom to compare."""
         return None if self.first is not None else super().near_best(queries, reach)
 
-    def _ranked(self, queries: Table, engine: Engine | None) -> tuple[Ints, Ints]:
+    def _ranked(self, queries: TokenRecords, engine: Engine | None) -> tuple[Ints, Ints]:
         """Return the first attack's best targets in the order of the network's scores, equals by row."""
         assert self.first is not None
         posed = self._posed(queries)

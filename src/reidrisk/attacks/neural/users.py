@@ -11,6 +11,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import is_text
 from reidrisk.records import Bags, Traces
+from reidrisk.records.base import check_same_rows
 
 _MANY = 0.5  # share of targets equal to a training record from which on they are taken to be the same people
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -73,14 +74,7 @@ def check_pairs(one: Any, two: Any) -> None:
     if type(one) is not type(two) or not isinstance(one, Traces | Bags):
         kinds = f"{type(one).__name__} and {type(two).__name__}"
         raise DataError(f"training needs two tables of Traces, or two of Bags, not {kinds}")
-    epochs = (getattr(one, "n_epochs", 0), getattr(two, "n_epochs", 0))
-    for what, a, b in (("users", len(one), len(two)), ("epochs", *epochs), ("tokens", one.n_tokens, two.n_tokens)):
-        if a != b:
-            raise DataError(f"the training tables have {a:,} and {b:,} {what}; row i of both must be the same user")
-    if one.users is not None and two.users is not None:
-        same = np.asarray(one.users) == np.asarray(two.users)
-        if not np.all(same):
-            raise DataError(f"row {int(np.argmin(same))} of the training tables names two users; put both in one order")
+    check_same_rows(one, two, "the training tables")
 
 
 def marks_of_labels(table: Any) -> str:
