@@ -58,3 +58,8 @@ def test_a_risk_that_cannot_be_is_refused(change, message):
             "n_targets": 100, "n_queries": 2}  # fmt: skip
     with pytest.raises(DataError, match=message):
         Risk(**(good | change))
+
+
+def test_what_an_interval_covers_is_data():
+    with pytest.raises(DataError, match="covers of a risk must be one of people, queries, none, not 'all'"):
+        Risk(0.1, 0.0, 0.2, 0.9, 0.0, 0.01, 100, 2, covers="all")

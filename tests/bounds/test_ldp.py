@@ -1,5 +1,6 @@
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -163,3 +164,16 @@ def test_extreme_values():
 def test_bad_options(call, message):
     with pytest.raises(OptionError, match=message):
         call()
+
+
+def test_a_fraction_is_taken_as_it_is():
+    """A tenth is no float: 0.1 is larger, so the epsilon of a tenth is not that of 0.1, and ends hold for both."""
+    P = [[0.6, 0.4], [0.5, 0.5]]
+    assert bounds.ldp_epsilon(P, Fraction(1, 10)) >= bounds.ldp_epsilon(P, 0.1)
+    assert bounds.ldp_epsilon_interval(P, Fraction(1, 4)) == bounds.ldp_epsilon_interval(P, 0.25)
+    low, high = bounds.ldp_delta_interval(P, Fraction(1, 10))
+    assert low <= bounds.ldp_delta(P, 0.1) <= high <= low + 1e-14
+    assert bounds.ldp_delta(P, Fraction(10**400)) == 0.0
+    assert bounds.from_ldp(10, 5, Fraction(0), Fraction(1, 2)) == bounds.from_ldp(10, 5, 0.0, 0.5)
+    with pytest.raises(OptionError, match="delta is a probability"):
+        bounds.ldp_epsilon(P, Fraction(3, 2))

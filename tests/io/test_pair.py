@@ -170,6 +170,7 @@ BAD_TRUTH = {
     "query,target\n901,bob\n902,ann\n901,ann\n": (TruthError, "rows 1 and 3 are of the same person"),
     "query,target\n901,bob\n,ann\n": (TruthError, "row 2, column 'query' names None, who is not among"),
     "query,target\nx,bob\n": (TruthError, "row 1, column 'query' names 'x', who is not among"),
+    "query,sure,target\n901,no,bob\n": (TruthError, "true pairs are two columns, and 'sure' is a third"),
     "query\n901\n": (TruthError, "true pairs are two columns, and there are 'query'"),
     "query,target\n": (TruthError, "no pair"),
 }
@@ -246,3 +247,10 @@ def test_a_vocabulary_may_be_a_list_of_labels(write) -> None:
     pair = io.read_pair(a, a, vocabulary=["news", "music", "art"])
     assert pair.vocabulary == Vocabulary(["news", "music", "art"])
     assert io.read_traces(a, vocabulary=("music", "news")).tokens.tolist() == [[1], [0]]
+
+
+def test_further_columns_of_true_pairs_are_for_those_who_name_two(write) -> None:
+    a = write("a.csv", "user,epoch_0\nann,0\nbob,1\n")
+    b = write("b.csv", "user,epoch_0\n901,0\n902,1\n")
+    truth = write("pairs.csv", "query,sure,target\n901,no,bob\n")
+    assert io.read_pair(a, b, truth=f"{truth}:target=query").truth.tolist() == [1, -1]

@@ -150,7 +150,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     refused(FormatError, "the ending '.xlsx'", call=lambda: io.write_traces(Traces([[0]], 1), tmp_path / "t.xlsx"))
     refused(
         OptionError,
-        "layout must be one of wide, long, not 'tall'",
+        "layout must be wide (user, epoch_0, epoch_1, …) or long (user, epoch, token), not 'tall'",
         call=lambda: io.read_traces(_text(tmp_path, "user,epoch_0\n1,2\n"), "tall"),
     )
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
-from reidrisk.base.options import is_number, is_whole, one_of
+from reidrisk.base.options import is_number, is_whole
 from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
 Covers = Literal["people", "queries", "none"]
@@ -73,6 +73,13 @@ class Spoken(Result):
         return tuple(sentence(note) for note in getattr(self, "notes", ()))
 
 
+def _check_covers(result: Any) -> None:
+    """Refuse what no interval can allow for: a field of a result is data, which nobody chose, and not an option."""
+    if result.covers not in (known := get_args(Covers)):
+        what = type(result).__name__.lower()
+        raise DataError(f"covers of a {what} must be one of {', '.join(known)}, not {result.covers!r}")
+
+
 @dataclass(frozen=True, eq=False)
 class Risk(Spoken):
     """The measured probability that a link is right: ``rate``, with its interval at ``level``.
@@ -131,7 +138,7 @@ class Risk(Spoken):
             value = getattr(self, name)
             if not is_number(value) or not 1.0 <= value < math.inf:
                 raise DataError(f"{name} of a risk must be a finite number of at least 1, not {value!r}")
-        one_of("covers of a risk", self.covers, get_args(Covers))
+        _check_covers(self)
 
     def to_dict(self, per_user: bool = False) -> dict[str, Any]:
         """Return plain values; ``per_user`` only when asked for, because it tells about single people."""
@@ -163,7 +170,7 @@ class Difference(Spoken):
     covers: Covers = "queries"
 
     def __post_init__(self) -> None:
-        one_of("covers of a difference", self.covers, get_args(Covers))
+        _check_covers(self)
 
 
 @dataclass(frozen=True, eq=False)

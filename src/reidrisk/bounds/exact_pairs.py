@@ -6,6 +6,7 @@ where the mass that one row has to itself is just delta.
 """
 
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -71,6 +72,20 @@ def rounded_ends(value: Fraction) -> tuple[float, float]:
     low = near if exact <= value else math.nextafter(near, -math.inf)
     high = near if exact >= value else math.nextafter(near, math.inf)
     return low, high
+
+
+def float_ends(value: Fraction | float) -> tuple[float, float]:
+    """Return two floats with a number between them: twice itself where it is one.
+
+    >>> float_ends(0.1), float_ends(Fraction(1, 10))[0] < Fraction(1, 10) < float_ends(Fraction(1, 10))[1]
+    ((0.1, 0.1), True)
+    """
+    if not isinstance(value, Fraction):
+        return float(value), float(value)
+    try:
+        return rounded_ends(value)
+    except OverflowError:
+        return sys.float_info.max, math.inf
 
 
 def log_ends(x: Factor) -> tuple[float, float]:

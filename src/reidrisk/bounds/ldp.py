@@ -8,14 +8,17 @@ import numpy as np
 
 from reidrisk.base import Floats, OptionError, from_0_to_1, whole
 from reidrisk.bounds.columns import column_max, column_min
-from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, log_ends
+from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, float_ends, log_ends
 from reidrisk.bounds.row_pairs import WORK, RowPairs
 from reidrisk.records import Channel
+
+Exact = float | Fraction
+"""A number that is taken as it is, digit for digit: a fraction need not be a float."""
 
 _LARGEST_EXPONENT = math.log(np.finfo(np.float64).max)
 
 
-def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
+def from_ldp(n: int, m: int, epsilon: Exact, delta: Exact = 0.0) -> float:
     """Return the bound ``(e^epsilon + min(n, m) delta) / n`` on the random-user accuracy of any attacker.
 
     It holds for n users and m outputs where ``P(E | i) <= e^epsilon P(E | j) + delta`` for all users i, j and sets E of
@@ -31,7 +34,7 @@ def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
     return (factor + min(n, m) * float(delta)) / n if n > 1 else 1.0
 
 
-def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
+def ldp_epsilon(P: Any, delta: Exact = 0.0) -> float:
     """Return the smallest epsilon for which the channel is (epsilon, delta)-LDP.
 
     For ``delta = 0`` it is ``max_o log(max_i P[i, o] / min_j P[j, o])``, infinite where an output is possible for one
@@ -46,7 +49,7 @@ def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
     return ldp_epsilon_interval(P, delta)[1]
 
 
-def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[float, float]:
+def ldp_epsilon_interval(P: Any, delta: Exact = 0.0, work: int = WORK) -> tuple[float, float]:
     """Return a certified lower and upper end of :func:`ldp_epsilon`.
 
     The lower end is needed by a pair of rows that was found. The upper end suffices for every pair, or, where there are
@@ -58,9 +61,11 @@ def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[
     (0.0, 0.0)
     """
     _check(0.0, delta)
-    channel = Channel(P)
-    if delta > 0.0:
-        return RowPairs(channel, work).epsilon(float(delta))
+    channel, (less, more) = Channel(P), float_ends(delta)
+    if less < more:  # a fraction that is no float: a smaller delta needs a larger epsilon
+        return ldp_epsilon_interval(channel, more, work)[0], ldp_epsilon_interval(channel, less, work)[1]
+    if less > 0.0:
+        return RowPairs(channel, work).epsilon(less)
     largest, smallest = column_max(channel), column_min(channel)
     if ((smallest == 0.0) & (largest > 0.0)).any():
         return math.inf, math.inf
@@ -68,7 +73,7 @@ def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[
     return log_ends(low)[0], log_ends(high)[1]
 
 
-def ldp_delta(P: Any, epsilon: float) -> float:
+def ldp_delta(P: Any, epsilon: Exact) -> float:
     """Return the smallest delta for which the channel is (epsilon, delta)-LDP.
 
     ``max_{i, j} sum_o (P[i, o] - e^epsilon P[j, o])_+`` over all ordered pairs of rows; epsilon may be infinite. Where
@@ -80,7 +85,7 @@ def ldp_delta(P: Any, epsilon: float) -> float:
     return ldp_delta_interval(P, epsilon)[1]
 
 
-def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float, float]:
+def ldp_delta_interval(P: Any, epsilon: Exact, work: int = WORK) -> tuple[float, float]:
     """Return a certified lower and upper end of :func:`ldp_delta`; they differ in the last digits where it was proven.
 
     The lower end is reached by a pair of rows that was found. The upper end is ``max_i sum_o (P[i, o] - e^epsilon min_j
@@ -90,7 +95,8 @@ def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float,
     (0.5, 0.5)
     """
     _check(epsilon, 0.0)
-    return RowPairs(Channel(P), work).delta(*exp_ends(epsilon))
+    less, more = float_ends(epsilon)
+    return RowPairs(Channel(P), work).delta(exp_ends(less)[0], exp_ends(more)[1])
 
 
 def _largest_ratio(largest: Floats, smallest: Floats) -> tuple[Factor, Factor]:
@@ -106,7 +112,7 @@ def _largest_ratio(largest: Floats, smallest: Floats) -> tuple[Factor, Factor]:
     return max(Fraction(1), found * (1 - rounding)), found * (1 + rounding)
 
 
-def _check(epsilon: float, delta: float) -> None:
+def _check(epsilon: Exact, delta: Exact) -> None:
     if not epsilon >= 0.0:
         raise OptionError(f"epsilon must be a number of at least 0, not {epsilon!r}")
-    from_0_to_1("delta", delta)
+    from_0_to_1("delta", float(delta) if isinstance(delta, Fraction) else delta)

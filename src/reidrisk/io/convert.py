@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reidrisk.base import Note, OptionError, Spoken, Vocabulary, one_of
+from reidrisk.base import Note, OptionError, Spoken, Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.tables.formats import ENDINGS, format_of, open_table
-from reidrisk.io.tables.layouts import LAYOUTS, holds_bags, holds_sets
+from reidrisk.io.tables.layouts import check_layout, holds_bags, holds_sets
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, is_tfrecord, read_tfrecords
 from reidrisk.io.traces import read_top_sets, read_traces, write_top_sets, write_traces
 from reidrisk.records import Bags, TopSets, Traces
@@ -46,7 +46,7 @@ def convert(
     'Traces(2 users x 1 epochs, 2 tokens)'
     """
     format_of(out)
-    one_of("layout", "wide" if layout is None else layout, LAYOUTS)
+    check_layout(layout)
     if not sources:
         raise OptionError("there is no file to convert; name at least one")
     if all(is_tfrecord(source) for source in sources):

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, FormatError, one_of, slices
+from reidrisk.base import DataError, FormatError, slices
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.tables.formats import OpenTable, open_table, table_of_frame
-from reidrisk.io.tables.layouts import LAYOUTS, SEEDED, set_columns
+from reidrisk.io.tables.layouts import SEEDED, check_layout, set_columns
 from reidrisk.io.tables.tokens import RawTokens, read_raw, read_rows
 from reidrisk.io.tables.writing import CHUNK, Part, write_table
 from reidrisk.records import TopSets, Traces
@@ -66,7 +66,8 @@ def write_traces(traces: Traces, path: PathLike, layout: str = "wide") -> None:
     >>> read_traces(file)
     Traces(2 users x 2 epochs, 5 tokens, 25% missing)
     """
-    if one_of("layout", layout, LAYOUTS) == "wide":
+    check_layout(layout)
+    if layout == "wide":
         write_table(path, traces, ((part, {"tokens": traces.tokens[part]}) for part in slices(len(traces), CHUNK)))
         return
     if traces.users is None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import is_number
@@ -12,8 +13,14 @@ _SAFETY = 1e-9  # relative; roots are found to 1e-12, so that rounding never spe
 _MOST_ROUNDS = 200
 
 
-def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
-    """Return (epsilon, delta) as floats, or refuse what is no privacy budget."""
+def check_budget(epsilon: float | Fraction, delta: float | Fraction) -> tuple[float, float]:
+    """Return (epsilon, delta) as floats, or refuse what is no privacy budget; a fraction is rounded down, to be kept.
+
+    >>> from fractions import Fraction
+    >>> check_budget(Fraction(1, 10), 1e-6)[0] < Fraction(1, 10)
+    True
+    """
+    epsilon, delta = _floor(epsilon), _floor(delta)
     if not is_number(epsilon) or not EPSILON[0] <= epsilon <= EPSILON[1]:
         allowed = f"a number from {EPSILON[0]:g} to {EPSILON[1]:g}"
         raise OptionError(f"epsilon must be {allowed}, not {epsilon!r}; below 1 to 3 is usual")
@@ -21,6 +28,14 @@ def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
         allowed = f"at least {LEAST_DELTA:g} and below 1"
         raise OptionError(f"delta must be {allowed}, not {delta!r}; well below 1/users is usual")
     return float(epsilon), float(delta)
+
+
+def _floor(value: float | Fraction) -> float:
+    """Return the largest float that a fraction is not below; anything else as it is."""
+    if not isinstance(value, Fraction):
+        return value
+    near = float(value)
+    return near if near <= value else math.nextafter(near, -math.inf)
 
 
 def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:

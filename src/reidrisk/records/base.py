@@ -150,7 +150,11 @@ def checked_tokens(tokens: Any, ndim: int, meaning: str) -> Signed:
 def check_same_rows(one: Any, two: Any, tables: str = "the two tables") -> None:
     """Refuse two tables of which row i is not the same user's, as far as sizes and names tell."""
     epochs = (getattr(one, "n_epochs", 0), getattr(two, "n_epochs", 0))
-    for what, a, b in (("users", len(one), len(two)), ("epochs", *epochs), ("tokens", one.n_tokens, two.n_tokens)):
+    for what, a, b in (
+        ("users", len(one), len(two)),
+        ("epochs", *epochs),
+        ("tokens in the vocabulary", one.n_tokens, two.n_tokens),
+    ):
         if a != b:
             raise DataError(f"{tables} have {a:,} and {b:,} {what}; row i of both must be the same user")
     if one.users is not None and two.users is not None:

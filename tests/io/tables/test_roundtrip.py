@@ -192,7 +192,9 @@ def test_more_tokens_than_labels_that_occur(tmp_path: Path) -> None:
 
 def test_unknown_layouts_and_unnamed_long_tables_are_refused(tmp_path: Path) -> None:
     traces = Traces([[0]], 1)
-    with pytest.raises(OptionError, match="layout must be one of wide, long, not 'tall'"):
+    with pytest.raises(
+        OptionError, match=r"layout must be wide \(user, epoch_0, .*\) or long \(user, epoch, token\), not 'tall'"
+    ):
         io.write_traces(traces, tmp_path / "t.csv", "tall")
     with pytest.raises(DataError, match="the long layout needs user ids"):
         io.write_traces(traces, tmp_path / "t.csv", "long")

@@ -25,7 +25,8 @@ def read_pairs(
     ``given`` is a frame, or a path, with or without the names of two columns behind it: ``pairs.csv:crm_id=partner_id``
     are ids of the first table, and of the second. Default: the columns ``target`` and ``query``, or the only two there
     are, in the order that fits the tables. Ids are compared as text where one side has numbers and the other text.
-    Where the pairs must be ``strict``, those who are in no table are refused.
+    Where the pairs must be ``strict``, those who are in no table are refused, and so are further columns, unless two
+    are named.
 
     >>> from reidrisk.base.users import as_users
     >>> pairs = {"crm": [11, 12, 13], "partner": ["b", "a", "z"]}
@@ -40,6 +41,9 @@ def read_pairs(
     target, query = _rows(source, one, targets), _rows(source, two, queries)
     strangers = (target < 0) & ~_empty(source, one), (query < 0) & ~_empty(source, two)
     if strict:
+        if more := () if named else [name for name in source.columns if name not in (one, two)]:
+            say = f"leave it out, or name the two with FILE:{one}={two}"
+            raise TruthError(f"{source.name}: true pairs are two columns, and {more[0]!r} is a third; {say}")
         _refuse_strangers(source, one, strangers[0], "the known records; leave it empty where there is none")
         _refuse_strangers(source, two, query < 0, "the records to identify; every pair names one")
     absent = {"targets": int(strangers[0].sum()), "queries": int(strangers[1].sum())}

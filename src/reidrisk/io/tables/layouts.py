@@ -3,11 +3,12 @@
 import re
 from collections.abc import Collection, Sequence
 
-from reidrisk.base import DataError, FormatError, one_of
+from reidrisk.base import DataError, FormatError, OptionError
 from reidrisk.io.tables.columns import is_list
 from reidrisk.io.tables.formats import OpenTable
+from reidrisk.records.registry import entry
 
-LAYOUTS = ("wide", "long")  # of traces: a row for each user, or for each observation
+LAYOUTS = entry("traces").layouts  # a row for each user, or for each observation
 SEEDED = "made_with_seed"
 """Column of top sets that says whether a seed decided anything in them; CSV has no other place for it."""
 
@@ -15,9 +16,16 @@ _EPOCH = re.compile(r"epoch_([0-9]{1,9})")
 _SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
 
 
+def check_layout(layout: str | None) -> None:
+    """Refuse a layout of traces that there is not, and say what those are that there are."""
+    if layout is not None and layout not in LAYOUTS:
+        known = "wide (user, epoch_0, epoch_1, …) or long (user, epoch, token)"
+        raise OptionError(f"layout must be {known}, not {layout!r}")
+
+
 def layout_of(table: OpenTable, layout: str | None) -> str:
     """Return the layout of a table of traces: the one that was named, or the one its columns show."""
-    one_of("layout", "wide" if layout is None else layout, LAYOUTS)
+    check_layout(layout)
     if layout != "wide" and holds_bags(table):
         bags = "these are bags (user, token, and no epoch), and traces are needed here"
         raise FormatError(f"{table.name}: {bags}; add a column 'epoch', or see io.read_bags_pair in Python")
