@@ -15,6 +15,7 @@ from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable, register
 from reidrisk.attacks.rehearsed.adapted import RealLinks
+from reidrisk.attacks.rehearsed.differing import shortfall
 from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, lifted, outlook
 from reidrisk.attacks.rehearsed.hours import Hours, learnt_hours
 from reidrisk.attacks.rehearsed.panel import Panel, reference
@@ -245,14 +246,19 @@ class Rehearsed(ScoredAttack[Counted]):
             return None
         again = self._attacks(cutting, practice.model)
         estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
-        estimate = as_far_as_seen(estimate, cutting)
         if cutting.way != "held":
             weights = real.adapted(practice)
+        bold = real.scaled(weights, estimate.rate)
+        fewer = shortfall(again, practice, cutting, some, queries, self.people, self.seed)
+        if fewer is not None:
+            estimate = fewer.off(estimate, len(queries))
+        estimate = as_far_as_seen(estimate, cutting)
         weights = real.scaled(weights, estimate.rate)
-        hours = learnt_hours(panel, weights, targets, queries)
+        # The surest links teach, however sure they are.
+        hours = learnt_hours(panel, bold, targets, queries)
         if hours is not None:
             estimate = lifted(estimate, hours.lift, len(queries))
-        sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, weights), panel, targets, queries)
+        sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)
         return _Learnt(panel, weights, practice, cutting, estimate, hours, sizes)
 
     def _alone(self, queries: Bags) -> _Learnt:

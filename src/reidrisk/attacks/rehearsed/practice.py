@@ -68,7 +68,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     under which about as many people are linked as under the best (one standard error of the difference), each asked
     with weights that were learnt from others.
     """
-    few = _questions(case, most)
+    few = questions(case, most)
     choices, credits, signed, model = _asked([*attacks(), *taught_by(RehearsedPairs.of(case, few))], case, few, seed)
     alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
@@ -93,7 +93,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     return Practice(weights, credits, learnt, signed, asked, [*attacks(), *taught], model, people, farther)
 
 
-def _questions(case: Case, most: int) -> int:
+def questions(case: Case, most: int) -> int:
     """Return how many queries are asked; the others teach, if there are enough for both."""
     n, most = len(case.queries), affordable(len(case.targets), most)
     return min(most, n // 2) if n >= 2 * FEWEST else min(most, n)
@@ -135,7 +135,7 @@ def retried(
     attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, most: int, crowd: float, seed: int
 ) -> tuple[Floats, float]:
     """Return the credits on another case of what was learnt on one, and by how much lower they are in the crowd."""
-    few = _questions(case, most)
+    few = questions(case, most)
     # Where too few are left to teach, what is taught has no say.
     some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], weights)
     choices, _, _, _ = _asked(some, case, few, seed)
