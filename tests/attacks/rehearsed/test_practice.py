@@ -5,10 +5,10 @@ import pytest
 from people import two_looks
 
 from reidrisk import attacks, measure
-from reidrisk.attacks.rehearsed import attack as module
+from reidrisk.attacks.rehearsed import rehearsal as module
+from reidrisk.attacks.rehearsed.choices import Choices
 from reidrisk.attacks.rehearsed.nearest import chosen, largest
 from reidrisk.attacks.rehearsed.practice import with_say
-from reidrisk.attacks.rehearsed.scorer import Choices
 
 
 @pytest.mark.parametrize("n", [40, 600, 2_000, 2_011])
@@ -49,7 +49,7 @@ def test_a_rate_among_ten_times_as_many_is_foreseen():
 
 
 def test_some_of_many_targets_are_practised_on(monkeypatch):
-    monkeypatch.setattr(module, "_PRACTISED", 150)
+    monkeypatch.setattr(module, "PRACTISED", 150)
     targets, queries = two_looks(400, 100, 30, seed=7)
     attack = attacks.Rehearsed()
     risk = measure.random_user(attack, targets, queries, np.arange(400))

@@ -11,9 +11,10 @@ import math
 
 import numpy as np
 
+from reidrisk.attacks.rehearsed.choices import SCALES
 from reidrisk.attacks.rehearsed.panel import Panel, affordable, reference
 from reidrisk.attacks.rehearsed.practice import Practice, choices_of
-from reidrisk.attacks.rehearsed.scorer import SCALES, learnt_weights
+from reidrisk.attacks.rehearsed.weights import learnt_weights
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
 from reidrisk.records import Bags

@@ -4,36 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from reidrisk.attacks.base import Posed, ScoredAttack
-from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.counts import one_table
-from reidrisk.attacks.profile.sized import Model
-from reidrisk.attacks.registry import nameable, register
-from reidrisk.attacks.rehearsed.adapted import RealLinks
-from reidrisk.attacks.rehearsed.differing import shortfall
-from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, lifted, outlook
-from reidrisk.attacks.rehearsed.hours import Hours, learnt_hours
-from reidrisk.attacks.rehearsed.panel import Panel, reference
-from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
+from reidrisk.attacks.registry import register
+from reidrisk.attacks.rehearsed.estimate import Estimate, lifted
+from reidrisk.attacks.rehearsed.practice import Practice
+from reidrisk.attacks.rehearsed.rehearsal import FEWEST, PRACTISED, Rehearsal, rehearse
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
-from reidrisk.attacks.rehearsed.sizes import SizeTerm, learnt_sizes
-from reidrisk.attacks.rehearsed.ways import Cutting, find_way
+from reidrisk.attacks.rehearsed.sizes import SizeTerm
+from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.attacks.rivals.base import Counted, counts_of
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import Bags, Traces
-
-_PRACTISED = 4_000  # targets that are cut and practised on, at most
-_FEWEST = 20  # rehearsed people below which nothing can be learnt: then the panel's most general attack is used alone
 
 
 def _cost(targets: Any) -> Callable[[int], float]:
@@ -42,26 +34,13 @@ def _cost(targets: Any) -> Callable[[int], float]:
     Queries, about as many as targets, are all weighed against each other, whichever of them are asked about.
     """
     n, items, tokens = len(targets), _size(targets), int(targets.n_tokens)
-    practice = 7e-4 * min(n, _PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
+    practice = 7e-4 * min(n, PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
     together = 3e-7 * n * n if n * n <= PAIRS else 0.0
     return lambda n_queries: 1.0 + practice + 1.2e-4 * n + together + 3e-7 * n * n_queries
 
 
 def _size(targets: Any) -> int:
     return int(targets.tokens.size if isinstance(targets, Traces) else targets.counts.nnz)
-
-
-@dataclass(frozen=True, eq=False)
-class _Learnt:
-    """All that was learnt from the targets and the sight of the queries; no truth."""
-
-    panel: Panel
-    weights: Floats
-    practice: Practice | None = None
-    cutting: Cutting | None = None
-    estimate: Estimate | None = None
-    hours: Hours | None = None
-    sizes: SizeTerm | None = None
 
 
 @register(kinds=(Bags, Traces), cost=_cost, default=True, whole=True)
@@ -120,7 +99,7 @@ class Rehearsed(ScoredAttack[Counted]):
         return isinstance(targets, Bags)
 
     def __init__(self, people: int = 600, seed: int = 0, jointly: bool = True, volume: bool = True) -> None:
-        self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
+        self.people, self.seed = whole("people", people, least=FEWEST), checked_seed(seed)
         self.jointly, self.volume = jointly, volume
 
     @property
@@ -184,7 +163,7 @@ class Rehearsed(ScoredAttack[Counted]):
         """Keep the targets; what to learn from them depends on what queries look like."""
         self._targets = _as_bags(targets, self.name)
         self._within: Ints | None = None
-        self._learnt: list[_Learnt] = []  # shared with narrowed copies: one rehearsal serves all
+        self._learnt: list[Rehearsal] = []  # shared with narrowed copies: one rehearsal serves all
         self._settled: Settled | Apart | None = None
         self._looked: Counted | None = None
         return self
@@ -196,7 +175,7 @@ class Rehearsed(ScoredAttack[Counted]):
             return self
         bags = _as_bags(queries, self.name)
         if not self._learnt:
-            self._learnt.append(self._rehearsed(bags))
+            self._learnt.append(rehearse(self._targets, bags, self.people, self.seed))
         self._looked, self._settled = queries, None
         if self.jointly and self._seen.practice is None:
             self._settled = Apart("few")
@@ -214,74 +193,12 @@ class Rehearsed(ScoredAttack[Counted]):
         new._settled = new._looked = None  # other targets, and other queries that claim them
         return new
 
-    def _rehearsed(self, queries: Bags) -> _Learnt:
-        targets = self._targets
-        if queries.n_tokens != targets.n_tokens:
-            raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
-        if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < _FEWEST or not queries.counts.nnz:
-            return self._alone(queries)
-        learnt = self._practised(find_way(targets, queries, self.seed), queries)
-        if learnt is None:
-            learnt = self._practised(find_way(targets, queries, self.seed, sharing=True), queries)
-        assert learnt is not None
-        return learnt
-
-    def _practised(self, cutting: Cutting, queries: Bags) -> _Learnt | None:
-        """Rehearse with targets cut this way; None where that is doubtful, and real queries do not bear it out."""
-        targets = self._targets
-        # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
-        some = targets if len(targets) <= _PRACTISED else targets.take(reference(targets, _PRACTISED))
-        crowd = len(targets) / len(some)
-        case = cutting.rehearse(some, queries, self.seed)
-        if len(case.queries) < _FEWEST:
-            return self._alone(queries)
-        practice = practise(lambda: self._attacks(cutting), case, self.people, crowd, self.seed)
-        chosen, weights = practice.attacks, practice.weights
-        # Where queries are facts that the targets hold, a rehearsal is like the real case already.
-        if cutting.way == "held":
-            chosen, weights = with_say(chosen, weights)
-        panel = Panel(chosen, targets, queries)
-        real = RealLinks(panel, queries, self.seed)
-        if cutting.doubtful and not real.seem_there(practice):
-            return None
-        again = self._attacks(cutting, practice.model)
-        estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
-        if cutting.way != "held":
-            weights = real.adapted(practice)
-        bold = real.scaled(weights, estimate.rate)
-        fewer = shortfall(again, practice, cutting, some, queries, self.people, self.seed)
-        if fewer is not None:
-            estimate = fewer.off(estimate, len(queries))
-        estimate = as_far_as_seen(estimate, cutting)
-        weights = real.scaled(weights, estimate.rate)
-        # The surest links teach, however sure they are.
-        hours = learnt_hours(panel, bold, targets, queries)
-        if hours is not None:
-            estimate = lifted(estimate, hours.lift, len(queries))
-        sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)
-        return _Learnt(panel, weights, practice, cutting, estimate, hours, sizes)
-
-    def _alone(self, queries: Bags) -> _Learnt:
-        """Return the panel's first attack alone, where there is too little to practise on."""
-        panel = Panel(self._attacks(), self._targets, queries)
-        weights = np.zeros(panel.n_features)
-        weights[0] = 1.0
-        return _Learnt(panel, weights)
-
-    def _attacks(self, cutting: Cutting | None = None, like: Model | None = None) -> list[ScoredAttack[Any]]:
-        """Return every registered attack on such records that scores pairs, but those that rehearse."""
-        kinds = (one.attack for one in nameable(Bags) if not getattr(one.attack, "rehearses", False))
-        found = [kind().given_sizes() for kind in kinds if issubclass(kind, ScoredAttack)]
-        if cutting is None:
-            return found
-        return [one.practising(cutting, like) if isinstance(one, ProfileBayes) else one for one in found]
-
     @property
     def _sizes(self) -> SizeTerm | None:
         return self._seen.sizes if self.volume else None
 
     @property
-    def _seen(self) -> _Learnt:
+    def _seen(self) -> Rehearsal:
         self._refuse_unfitted("_learnt")
         if not self._learnt:
             raise DataError(f"{self.name} has not seen any queries yet; call look_around(queries) first")

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.base import ScoredAttack
+from reidrisk.attacks.rehearsed.choices import Choices
 from reidrisk.attacks.rehearsed.estimate import Estimate, logit
-from reidrisk.attacks.rehearsed.explained import of_sizes
+from reidrisk.attacks.rehearsed.explained import of_sizes, totals_of
 from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, choices_of, questions, with_say
-from reidrisk.attacks.rehearsed.scorer import Choices
 from reidrisk.attacks.rehearsed.taught import RehearsedPairs, taught_by
 from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.base.arrays import Floats
@@ -31,6 +31,8 @@ from reidrisk.records import Bags
 _CLEAR = 2.0  # standard errors by which real links must be less sure
 _CHANCE = 1.645  # standard errors of the ends: nine in ten
 _IN_DOUBT = 0.5  # standard errors by which real links may be surer than they look: in doubt they are as rehearsed
+_LEAST = 0.2, 0.5  # of rehearsed links: how many are right at least, and at the upper end, however unsure they look
+_LONGER = 1.5  # logits that longer records add, at most
 _FEWEST = 50  # queries from which that can be seen
 _MOST, _STEPS = 40.0, 30  # nats by which own targets are scored lower, at most, and halvings to find how many
 
@@ -47,8 +49,13 @@ class Shortfall:
     high: float
 
     def off(self, estimate: Estimate, n: int) -> Estimate:
-        """Return the estimate of ``n`` links without what they fall short by."""
-        pairs = zip((estimate.rate, estimate.low, estimate.high), (self.middle, self.low, self.high), strict=True)
+        """Return the estimate of ``n`` links without what they fall short by.
+
+        What longer records add is believed up to a limit: it was foreseen from records of one table.
+        """
+        longer = logit(estimate.rate) - logit(estimate.rehearsed)
+        middle = self.middle - max(longer - _LONGER, 0.0)
+        pairs = zip((estimate.rate, estimate.low, estimate.high), (middle, self.low, self.high), strict=True)
         rate, low, high = (x if x == 0.0 else 1.0 / (1.0 + math.exp(-logit(x) - more)) for x, more in pairs)
         return replace(estimate, rate=rate, low=math.floor(low * n) / n, high=min(math.ceil(high * n) + 1, n) / n)
 
@@ -60,13 +67,14 @@ def shortfall(
     targets: Bags,
     queries: Bags,
     people: int,
+    crowd: float,
     seed: int,
 ) -> Shortfall | None:
     """Return by how much real links fall short of rehearsed ones; None where they are not clearly less sure.
 
     What is left of a target has lost part of what it shares with the real query, too, where some is kept: rehearsed
-    ones are cut to share as much as that. Where whole items go to one side, or queries are facts that targets hold, it
-    is not asked.
+    ones are cut to share as much as that. Where each of the ``targets`` stands for a crowd, as many queries are of
+    others. Where whole items go to one side, or queries are facts that targets hold, it is not asked.
     """
     if cutting.way not in ("part", "visits"):
         return None
@@ -81,15 +89,17 @@ def shortfall(
     some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], practice.weights)
     panel = Panel(some, case.targets, case.queries)
     rehearsed = case.queries.take(slice(0, few))
-    real = of_sizes(queries.take(reference(queries, few)), rehearsed, seed)
+    real = _as_short(queries.take(reference(queries, few)), rehearsed, cutting, seed)
     rng, nobody = stream(seed, "rehearsal: differing"), np.zeros(len(real), dtype=np.int64)
     theirs, _ = choices_of(panel, panel.asked(rehearsed), case.truth.target[:few], rng)
     ours, _ = choices_of(panel, panel.asked(real), nobody, rng)
-    return fallen(theirs, theirs.scores(weights), ours.sure(ours.scores(weights)))
+    return fallen(theirs, theirs.scores(weights), ours.sure(ours.scores(weights)), 1.0 / crowd)
 
 
-def fallen(rehearsed: Choices, scores: Floats, real: Floats) -> Shortfall | None:
+def fallen(rehearsed: Choices, scores: Floats, real: Floats, there: float = 1.0) -> Shortfall | None:
     """Return by how much links that are as sure as ``real`` (m,) fall short of rehearsed ones; None if not clearly.
+
+    Of real queries a share is ``there``: the others are of people who are not among these targets.
 
     >>> rng = np.random.default_rng(0)
     >>> others = rng.normal(size=(400, 50))
@@ -102,14 +112,19 @@ def fallen(rehearsed: Choices, scores: Floats, real: Floats) -> Shortfall | None
     >>> fallen(choices, own, choices.sure(own)) is None
     True
     """
-    sure = rehearsed.sure(scores)
+    nobody = (1.0 - there) * rehearsed.strangers().said(scores)
+    sure = there * rehearsed.sure(scores) + nobody
     error = math.sqrt(sure.var() / len(sure) + real.var() / len(real))
     if sure.mean() - real.mean() < _CLEAR * error:
         return None
-    before = _rate(rehearsed.credits(scores))
-    levels = (float(real.mean()) + errors * error for errors in (_IN_DOUBT, -_CHANCE, _CHANCE))
-    middle, low, high = (_rate(rehearsed.credits(_as_unsure(rehearsed, scores, level))) - before for level in levels)
-    return Shortfall(min(middle, 0.0), min(low, 0.0), min(high, 0.0))
+    rate = float(rehearsed.credits(scores).mean())
+
+    def short(errors: float, least: float) -> float:
+        level = (float(real.mean()) + errors * error - nobody) / there
+        still = rehearsed.credits(_as_unsure(rehearsed, scores, level)).mean()
+        return min(_logit(max(float(still), least * rate), len(sure)) - _logit(rate, len(sure)), 0.0)
+
+    return Shortfall(short(_IN_DOUBT, _LEAST[0]), short(-_CHANCE, 0.0), short(_CHANCE, _LEAST[1]))
 
 
 def _as_unsure(choices: Choices, scores: Floats, level: float) -> Floats:
@@ -124,6 +139,17 @@ def _as_unsure(choices: Choices, scores: Floats, level: float) -> Floats:
     return less
 
 
-def _rate(credit: Floats) -> float:
-    """Return the logit of a rate, half a link added on both sides."""
-    return logit((float(credit.sum()) + 0.5) / (len(credit) + 1.0))
+def _as_short(queries: Bags, like: Bags, cutting: Cutting, seed: int) -> Bags:
+    """Return real queries as short as others, rank by rank: by whole visits where these were cut so."""
+    short = of_sizes(queries, like, seed)
+    if cutting.way != "visits":
+        return short
+    assert queries.visits is not None
+    wanted, all_of_it = (totals_of(one).astype(np.int64) for one in (short, queries))
+    drawn = queries.visits.draw(wanted, all_of_it, stream(seed, "rehearsal: fewer visits"))
+    return queries.with_visits(queries.visits.keep(drawn))
+
+
+def _logit(rate: float, n: int) -> float:
+    """Return the logit of a rate of ``n`` links, half a link added on both sides."""
+    return logit((rate * n + 0.5) / (n + 1.0))

@@ -18,7 +18,8 @@ import numpy as np
 
 from reidrisk.attacks.rehearsed.estimate import logit
 from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
-from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel, clearly_above
+from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel
+from reidrisk.attacks.rehearsed.weights import clearly_above
 from reidrisk.attacks.rivals.clock import Clock
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags

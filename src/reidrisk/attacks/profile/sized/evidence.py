@@ -131,19 +131,22 @@ def nearly_as_likely(sample: Sample, model: Model) -> list[Model]:
     return [other for other in others if sample.evidence(other) >= least]
 
 
-def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool) -> Model | None:
+def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool, weighed: bool = False) -> Model | None:
     """Return the model of tables that share no item; ``None`` if queries are likelier where some are shared.
 
     Asked of which items there are, however often: the forms for counts say more, and of other things. Where it is
     ``doubtful`` that nothing is shared, that must be the likelier. A taste counts if queries are clearly likelier by
-    it.
+    it, and where somebody practises and weighs what it says, in any case: shorter records hardly show it.
     """
     items = replace(sample, queries=sample.queries.once(), targets=sample.targets.once())
     tastes = [None, *([] if taste is None else (taste.at(one) for one in PRECISIONS))]
     none = [Model(share=0.0, taste=one, apart=True) for one in tastes]
     some = [Model(share, STRENGTHS[0], taste=one) for one in tastes for share in _SHARED]
     plain, found = none[0], max(none, key=items.evidence)
-    found = found if items.evidence(found) > items.evidence(plain) + _TASTE else plain
+    if weighed and taste is not None:
+        found = max(none[1:], key=items.evidence)
+    elif items.evidence(found) <= items.evidence(plain) + _TASTE:
+        found = plain
     return found if items.evidence(found) > max(map(items.evidence, some)) - (0.0 if doubtful else _TIE) else None
 
 

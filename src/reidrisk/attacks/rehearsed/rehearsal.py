@@ -1,0 +1,124 @@
+"""All that a rehearsal teaches of two tables: from how to cut one of them to what its links are worth in the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reidrisk.attacks.base import ScoredAttack
+from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.profile.sized import Model
+from reidrisk.attacks.registry import nameable
+from reidrisk.attacks.rehearsed.adapted import RealLinks
+from reidrisk.attacks.rehearsed.differing import shortfall
+from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, lifted, outlook
+from reidrisk.attacks.rehearsed.hours import Hours, learnt_hours
+from reidrisk.attacks.rehearsed.panel import Panel, reference
+from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
+from reidrisk.attacks.rehearsed.scorer import WeighedPanel
+from reidrisk.attacks.rehearsed.sizes import SizeTerm, learnt_sizes
+from reidrisk.attacks.rehearsed.ways import Cutting, find_way
+from reidrisk.base.arrays import Floats
+from reidrisk.base.errors import DataError
+from reidrisk.records import Bags
+
+PRACTISED = 4_000
+"""Targets that are cut and practised on, at most."""
+FEWEST = 20
+"""Rehearsed people below which nothing can be learnt: then the panel's most general attack is used alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """What was learnt from the targets and the sight of the queries, without truth: a panel and its weights.
+
+    The others are None where there was too little to practise on, and ``hours`` and ``sizes`` where these do not count.
+    """
+
+    panel: Panel
+    weights: Floats
+    practice: Practice | None = None
+    cutting: Cutting | None = None
+    estimate: Estimate | None = None
+    hours: Hours | None = None
+    sizes: SizeTerm | None = None
+
+
+def rehearse(targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal:
+    """Cut the targets so that they look like the queries, practise on them, and turn to the real ones.
+
+    >>> rng = np.random.default_rng(0)
+    >>> plays = Bags(rng.poisson(rng.gamma(0.1, 8.0, (80, 40))) + np.eye(80, 40, dtype=int))
+    >>> found = rehearse(plays, plays.take(slice(0, 40)), people=100, seed=0)
+    >>> found.cutting.way, found.weights.shape == (found.panel.n_features,)
+    ('held', True)
+    """
+    if queries.n_tokens != targets.n_tokens:
+        raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
+    if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < FEWEST or not queries.counts.nnz:
+        return _alone(targets, queries)
+    found = _practised(find_way(targets, queries, seed), targets, queries, people, seed)
+    if found is None:
+        found = _practised(find_way(targets, queries, seed, sharing=True), targets, queries, people, seed)
+    assert found is not None  # only that nothing is shared is ever in doubt
+    return found
+
+
+def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal | None:
+    """Rehearse with targets cut this way; None where that is doubtful, and real queries do not bear it out."""
+    # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
+    some = targets if len(targets) <= PRACTISED else targets.take(reference(targets, PRACTISED))
+    crowd = len(targets) / len(some)
+    case = cutting.rehearse(some, queries, seed)
+    if len(case.queries) < FEWEST:
+        return _alone(targets, queries)
+    practice = practise(lambda: _attacks(cutting), case, people, crowd, seed)
+    chosen, weights = practice.attacks, practice.weights
+    # Where queries are facts that the targets hold, a rehearsal is like the real case already.
+    if cutting.way == "held":
+        chosen, weights = with_say(chosen, weights)
+    panel = Panel(chosen, targets, queries)
+    real = RealLinks(panel, queries, seed)
+    if cutting.doubtful and not (_borne_out(panel) and real.seem_there(practice)):
+        return None
+    again = _attacks(cutting, practice.model)
+    estimate = outlook(again, practice, case, some, queries, cutting, people, crowd, seed)
+    if cutting.way != "held":
+        weights = real.adapted(practice)
+    bold = real.scaled(weights, estimate.rate)
+    fewer = shortfall(again, practice, cutting, some, queries, people, crowd, seed)
+    if fewer is not None:
+        estimate = fewer.off(estimate, len(queries))
+    estimate = as_far_as_seen(estimate, cutting)
+    weights = real.scaled(weights, estimate.rate)
+    # The surest links teach, however sure they are.
+    hours = learnt_hours(panel, bold, targets, queries)
+    if hours is not None:
+        estimate = lifted(estimate, hours.lift, len(queries))
+    sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)
+    return Rehearsal(panel, weights, practice, cutting, estimate, hours, sizes)
+
+
+def _borne_out(panel: Panel) -> bool:
+    """Whether the model of bags finds real queries likelier, too, if nothing is shared."""
+    models = [one.model_ for one in panel.attacks if isinstance(one, ProfileBayes)]
+    return all(model is None or model.apart for model in models)
+
+
+def _alone(targets: Bags, queries: Bags) -> Rehearsal:
+    """Return the panel's first attack alone, where there is too little to practise on."""
+    panel = Panel(_attacks(), targets, queries)
+    weights = np.zeros(panel.n_features)
+    weights[0] = 1.0
+    return Rehearsal(panel, weights)
+
+
+def _attacks(cutting: Cutting | None = None, like: Model | None = None) -> list[ScoredAttack[Any]]:
+    """Return every registered attack on such records that scores pairs, but those that rehearse."""
+    kinds = (one.attack for one in nameable(Bags) if not getattr(one.attack, "rehearses", False))
+    found = [kind().given_sizes() for kind in kinds if issubclass(kind, ScoredAttack)]
+    if cutting is None:
+        return found
+    return [one.practising(cutting, like) if isinstance(one, ProfileBayes) else one for one in found]
