@@ -10,7 +10,7 @@ import pytest
 from reidrisk import Traces
 from reidrisk.attacks import ProfileBayes
 from reidrisk.attacks.profile import device as on_device
-from reidrisk.attacks.profile import factor
+from reidrisk.attacks.profile import device_targets, factor
 from reidrisk.attacks.profile.counts import ladder_of
 from reidrisk.base.errors import OptionError
 from reidrisk.search import gpu
@@ -27,7 +27,7 @@ def check(device, scorer, targets, queries, monkeypatch):
     here = replace(scorer, device="cpu")
     asked = []
 
-    class There(on_device.DeviceTargets):
+    class There(device_targets.DeviceTargets):
         def __init__(self, *records):
             asked.append(len(records[0]))
             super().__init__(*records, device)
@@ -80,15 +80,15 @@ def test_what_does_not_fit_a_device_is_done_on_the_processor(monkeypatch):
     scorer, known, asked = posed(ProfileBayes(2, 0.1).fit(targets), queries)
     expected = scorer.best_and_total(known, asked)
     monkeypatch.setattr(gpu, "available", lambda: True)
-    monkeypatch.setattr(factor, "DeviceTargets", lambda *records: on_device.DeviceTargets(*records, "cpu"))
+    monkeypatch.setattr(factor, "DeviceTargets", lambda *records: device_targets.DeviceTargets(*records, "cpu"))
     for name, limit in (("SAFE", 10), ("SAFE", 1 << 22), ("_TABLE", 100)):
-        monkeypatch.setattr(on_device, name, limit)
+        monkeypatch.setattr(device_targets, name, limit)
         found = replace(scorer, device="cuda").best_and_total(known, asked)
         for a, b in zip((*found[0], found[1]), (*expected[0], expected[1]), strict=True):
             assert np.array_equal(a, b)
         monkeypatch.undo()
         monkeypatch.setattr(gpu, "available", lambda: True)
-        monkeypatch.setattr(factor, "DeviceTargets", lambda *records: on_device.DeviceTargets(*records, "cpu"))
+        monkeypatch.setattr(factor, "DeviceTargets", lambda *records: device_targets.DeviceTargets(*records, "cpu"))
 
 
 @pytest.mark.skipif(gpu.available(), reason="there is a GPU here")

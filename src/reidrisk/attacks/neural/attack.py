@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack
+from reidrisk.attacks.neural import saved
 from reidrisk.attacks.neural.users import TrainingUsers, check_pairs, marks_of_labels
 from reidrisk.attacks.registry import register
 from reidrisk.base.arrays import Ints
@@ -16,7 +17,7 @@ from reidrisk.base.extras import require
 from reidrisk.base.options import whole
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.atomic import PathLike
 from reidrisk.records import Bags, Traces
 from reidrisk.records.traces import TokenRecords
 from reidrisk.search.engines import Engine
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from reidrisk.sequence import Trained
     from reidrisk.sequence.pairs.training import PairModel
 
-FORMAT = "reidrisk neural attack 1"
 _ROUND = 1 << 10  # steps of a tower's output: equal records stay equal, however many are embedded together
 _ROWS = 8_192  # records embedded together
 
@@ -250,50 +250,16 @@ class Neural(ScoredAttack[TokenRecords]):
     def save(self, path: PathLike) -> None:
         """Write what was learnt, and marks of who trained, to a file of tensors and plain values."""
         self._refuse_untrained()
-        import torch
-
-        model, users = self.model_, self.training_users_
-        held = {
-            "format": FORMAT,
-            "kind": self._kind,
-            "labels": self._labels,
-            "encoder": model.encoder.described(),
-            "pair_sizes": {name: getattr(self.pair_sizes, name) for name in PairSizes.__dataclass_fields__},
-            "state": [
-                {name: value.detach().cpu() for name, value in part.state_dict().items()}
-                for part in (model.encoder, model.network)
-            ],
-            "curve": list(model.curve),
-            "shorter": self._shorter,
-            "ids": None if users.ids is None else torch.from_numpy(np.array(users.ids)),
-            "records": torch.from_numpy(np.array(users.records)),
-        }
-        with write_atomically(path) as temporary:
-            torch.save(held, temporary)
+        saved.write(saved.Learned(self.model_, self.training_users_, self._kind, self._labels, self._shorter), path)
 
     @classmethod
     def load(cls, path: PathLike, first: Attack[Any] | None = None, keep: int = 100, device: str | None = None) -> Self:
         """Read what :meth:`save` wrote; nothing in the file is run."""
         require("torch", "neural", "the neural attack")
-        import torch
-
-        from reidrisk.sequence.pairs.encoders import SetEncoder, TraceEncoder
-        from reidrisk.sequence.pairs.network import PairNetwork
-        from reidrisk.sequence.pairs.training import PairModel
-        from reidrisk.sequence.trained import read
-
-        held = read(path, FORMAT)
-        new = cls(pair_sizes=PairSizes(**held["pair_sizes"]), first=first, keep=keep, device=device)
-        encoder: Any = (TraceEncoder if held["kind"] == "Traces" else SetEncoder).made(held["encoder"])
-        network = PairNetwork(new.pair_sizes, encoder.size, held["encoder"]["n_tokens"] * (held["kind"] == "Traces"))
-        where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        for part, state in zip((encoder, network), held["state"], strict=True):
-            part.load_state_dict(state)
-            part.to(where).eval()
-        new.model_ = PairModel(encoder, network, tuple(held["curve"]))
-        ids = None if held["ids"] is None else held["ids"].numpy()
-        new.training_users_ = TrainingUsers(ids, held["records"].numpy())
-        new._kind, new._labels, new._shorter = held["kind"], held["labels"], held.get("shorter", 0.0)
+        found = saved.read_learned(path, device)
+        new = cls(pair_sizes=found.model.network.sizes, first=first, keep=keep, device=device)
+        new.model_, new.training_users_ = found.model, found.users
+        new._kind, new._labels, new._shorter = found.kind, found.labels, found.shorter
         return new
 
     def _refuse_untrained(self) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 
 from reidrisk.attacks.profile import kernel, sweep
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.device import DeviceTargets, Unsuited, search
+from reidrisk.attacks.profile.device import search
+from reidrisk.attacks.profile.device_targets import DeviceTargets, Unsuited
 from reidrisk.attacks.profile.kernel import LOWEST, Likelihoods
 from reidrisk.attacks.profile.layout import Layout, lay_out
 from reidrisk.attacks.profile.powers import Powers, likelihoods, powers_of

@@ -30,7 +30,7 @@ def _score(  # type: ignore[no-untyped-def]
     most, doubt, per_pair: tl.constexpr, kinds: tl.constexpr, words: tl.constexpr, per_nat: tl.constexpr,
     targets: tl.constexpr, width: tl.constexpr,
 ):  # fmt: skip
-    """Score a few targets with all queries; arguments are as in :class:`reidrisk.attacks.profile.device.Pairs`."""
+    """Score a few targets with all queries; arguments are those of ``device_targets.RungPairs``."""
     t = tl.program_id(0).to(tl.int64) * targets + tl.arange(0, targets)
     q = tl.arange(0, width)
     inside = t < n
