@@ -9,6 +9,7 @@ from reidrisk.attacks import Attack
 from reidrisk.audit.amounts import settle_amounts
 from reidrisk.audit.bands import settle_numbers
 from reidrisk.audit.case import audit_case, together
+from reidrisk.audit.clocks import settle_clocks
 from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
@@ -41,7 +42,8 @@ def audit_exports(
     ``truth`` are the true pairs of two of them, a frame or a path (:func:`reidrisk.io.exports.pairs.read_pairs`);
     ``every`` asks for traces of that period beside bags. Amounts that nobody asked for (``amounts_given``) count where
     they tell people apart better than the number of events does (:mod:`reidrisk.audit.amounts`). Items that are
-    numbers are put into bands where that tells more (:mod:`reidrisk.audit.bands`). How the exports were understood is
+    numbers are put into bands where that tells more (:mod:`reidrisk.audit.bands`), and the times of a second log are
+    moved where its clock is clearly ahead or behind (:mod:`reidrisk.audit.clocks`). How the exports were understood is
     among the notes.
 
     >>> import numpy as np
@@ -59,6 +61,8 @@ def audit_exports(
         tables, said = settle_amounts(tables, seed)
         notes += said
     tables, said = settle_numbers(tables, seed)
+    notes += said
+    tables, said = settle_clocks(tables)
     notes += said
     rows = None
     if truth is not None:

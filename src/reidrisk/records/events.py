@@ -169,6 +169,17 @@ class Events:
         table = {name: values for name, values in self._log.table.items() if name != "amount"}
         return self._with(self._log._replace(table=table))
 
+    def moved(self, by: float) -> Self:
+        """Return the same events with all times later by so much: units, or seconds where the log has dates.
+
+        >>> log = Events({"who": [1], "what": ["tea"], "day": [3.0]}, user="who", items="what", time="day")
+        >>> log.moved(-1.0).time.tolist()
+        [2.0]
+        """
+        if self.time is None:
+            raise DataError("these events have no time that could be moved; name its column")
+        return self._with(self._log._replace(table={**self._log.table, "time": frozen(self.time + by)}))
+
     def summary(self) -> Summary:
         """Count what the log holds, and what was left out of it and why."""
         return Summary(

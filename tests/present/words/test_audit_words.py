@@ -121,6 +121,10 @@ def test_without_truth_the_verdict_counts_records_and_hides_a_few():
             Note("linked-alone", attack="Rehearsed", why="too-many"),
             "linked each record by itself, since there are too many pairs to weigh all records against each other.",
         ),
+        (
+            Note("clocks-apart", hours=-5.5, errors=9.1, by="moments"),
+            "The clock of the second table seems to be 5.5 hours behind the first one's: moved by that, people who are",
+        ),
         (Note("fewer-drawn", axis="facts"), "Where the attacker is given fewer topics than a record holds"),
         (Note("in-one-table-only", targets=None, queries=7, least=20), "which are distractors: fewer than 20."),
         (

@@ -116,6 +116,18 @@ def _linked_alone(note: Note, terms: Terms) -> Assumed:
     )
 
 
+@says("clocks-apart")
+def _clocks(note: Note, terms: Terms) -> Assumed:
+    hours = abs(note["hours"])
+    far = f"{hours:g} {'hour' if hours == 1 else 'hours'} {'ahead of' if note['hours'] > 0 else 'behind'}"
+    shown = "have the same at the same moments" if note["by"] == "moments" else "keep to the same hours of the day"
+    return Assumed(
+        f"The clock of the second table seems to be {far} the first one's: moved by that, {terms.people} who are alike "
+        f"in what they hold {shown}. Its times were moved before the tables were compared.",
+        f"If both clocks do agree, an attacker who goes by the hours may link more {terms.people} than stated.",
+    )
+
+
 @says("attack-not-run")
 def _not_run(note: Note, terms: Terms) -> Assumed:
     return Assumed(not_run([note["attack"]], note["why"], terms), "Run it: give more time with --budget.")
