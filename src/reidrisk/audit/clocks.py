@@ -148,7 +148,7 @@ def _roundness(seconds: float) -> int:
 
 
 def _errors(gain: Floats, step: int) -> float:
-    """Return by how many standard errors a shift of so many steps is better than none."""
+    """Return by how many standard errors a shift of this many steps is better than none."""
     middle = gain.shape[1] // 2
     return _mean_in_errors(gain[:, middle + step] - gain[:, middle])
 
