@@ -23,7 +23,7 @@ from data.readers import READERS
 
 from reidrisk import Traces, bench, measure, populations, topics
 from reidrisk.attacks import Attack, NaiveBayes, TfIdf, WeightedHamming
-from reidrisk.bench.reading import load
+from reidrisk.bench.sources import load
 from reidrisk.records import Case, Truth
 
 SEED = 7

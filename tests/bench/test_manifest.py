@@ -9,7 +9,7 @@ import pytest
 
 from reidrisk import bench
 from reidrisk.base.errors import FormatError, OptionError
-from reidrisk.bench.reading import load
+from reidrisk.bench.sources import load
 
 
 def loaded(path, users=1_000, readers=None, name="shop"):

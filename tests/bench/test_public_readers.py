@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from reidrisk import bench
-from reidrisk.bench.reading import TABLES, load
+from reidrisk.bench.sources import TABLES, load
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 

@@ -127,7 +127,7 @@ class AuditResult(Result):
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> AuditResult:
         """Rebuild a result written by :meth:`to_dict`; what is damaged, or contradicts itself, is refused."""
-        from reidrisk.audit.reading import read
+        from reidrisk.audit.saved import read
 
         return read(values)
 

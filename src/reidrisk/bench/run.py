@@ -15,9 +15,9 @@ from reidrisk.attacks.registry import Entry
 from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps, mean_interval
 from reidrisk.base.specs import Spec
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
-from reidrisk.bench.reading import Reader, Sites, load
 from reidrisk.bench.result import Assigned, Bench, Expected, Row, Used
 from reidrisk.bench.settings import SETTINGS
+from reidrisk.bench.sources import Reader, Sites, load
 from reidrisk.measure import Calibration, calibration, difference, matching
 from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
 from reidrisk.mechanisms import TopKNoise

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from reidrisk.base.streams import stream
-from reidrisk.bench.reading import Sites
+from reidrisk.bench.sources import Sites
 from reidrisk.records import Case, Events
 from reidrisk.scenarios import Knows, Split, TwoTables
 from reidrisk.scenarios.base import two_sides

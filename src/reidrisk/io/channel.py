@@ -12,7 +12,7 @@ from reidrisk.io.documents import read_npz
 from reidrisk.io.tables.columns import cell, is_number_text, number_matrix, refuse_repeated_users, user_ids
 from reidrisk.io.tables.csv_files import read_cells
 from reidrisk.io.tables.formats import format_of, open_table
-from reidrisk.io.tables.opening import existing_file, reading
+from reidrisk.io.tables.opening import existing_file, while_reading
 from reidrisk.records.channel import Channel, first_fault
 
 _COMPRESSED = ("indices", "indptr")
@@ -99,7 +99,7 @@ def _sparse_matrix(arrays: Mapping[str, Any], name: str) -> Any:
 
 
 def _from_csv(file: Path, name: str) -> tuple[Floats, list[str]]:
-    with reading(name, "CSV"):
+    with while_reading(name, "CSV"):
         table = read_cells(file, name, None)
     first = [column[0].as_py().strip() for column in table.columns]
     has_header = not all(map(is_number_text, first[1:] or first))

@@ -13,7 +13,7 @@ import numpy as np
 
 from reidrisk.base import Array, DataError, FormatError, Vocabulary, reason, sizes
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.opening import existing_file, reading, text_of
+from reidrisk.io.tables.opening import existing_file, text_of, while_reading
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _KINDS = "biufcSUMm"  # numbers, text, times; no Python objects and no records
@@ -48,7 +48,7 @@ def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Calla
 def read_npz(path: PathLike, name: str | None = None, store: str = "arrays with numpy.savez") -> dict[str, Any]:
     """Return the arrays of an NPZ file, which messages call ``name`` (default: its path) and ask to ``store`` anew."""
     name = str(path) if name is None else name
-    with reading(name, "NPZ"), open(existing_file(path), "rb") as opened:
+    with while_reading(name, "NPZ"), open(existing_file(path), "rb") as opened:
         head = opened.read(6)
         if head == b"\x93NUMPY":
             raise FormatError(f"{name}: it holds a single array without a name; store it with numpy.savez")

@@ -17,7 +17,7 @@ import numpy as np
 from reidrisk.base import DataError, FormatError, Ints, Note
 from reidrisk.io.period_forms import day_and_month, other_order, understood
 from reidrisk.io.tables.columns import cell, holds_text, plain_kind
-from reidrisk.io.tables.opening import reading
+from reidrisk.io.tables.opening import while_reading
 
 _YEAR_FIRST = "write the year first, such as 2024-05-31 or 20240531, or number them in their order"
 _NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-31"
@@ -50,7 +50,7 @@ def ordered_periods(name: str, cells: Any) -> Periods:
     encoded = cells.cast(kind).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary
     notes: tuple[Note, ...] = ()
-    with reading(name, "a table with a column 'epoch'"):
+    with while_reading(name, "a table with a column 'epoch'"):
         if holds_text(kind):
             order, names, notes = ordered_texts(name, distinct.to_pylist())
         else:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import DataError, Floats, OptionError, blocks, checked_csr, frozen, reason
-from reidrisk.io.tables import cell, existing_file, number_matrix, read_cells, reading
+from reidrisk.io.tables import cell, existing_file, number_matrix, read_cells, while_reading
 
 BLOCK = 4_096  # users made together, always a whole block, so that a larger population starts with the same users
 
@@ -76,7 +76,7 @@ def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
     A file with another number of columns than ``n_topics`` is refused, and so is a cell that is no rate.
     """
     file, rule = existing_file(path), "rates are finite numbers of at least 0, without header"
-    with reading(file.name, "CSV"):
+    with while_reading(file.name, "CSV"):
         columns = read_cells(file, file.name, None).columns
     if n_topics not in (None, len(columns)):
         raise DataError(f"{file.name} has {len(columns)} columns, not {n_topics}: one rate a topic")

@@ -1,4 +1,4 @@
-"""What records are made of, part by part: vectors, visits; the parts of one record lie side by side."""
+"""What records are made of, part by part: vectors, visits, events; the parts of one record lie side by side."""
 
 import numpy as np
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reidrisk.base import Array, Bools, DataError, Floats, Ints, frozen
+from reidrisk.records.parts import InParts
 
 
 @dataclass(frozen=True, eq=False)
-class Timeline:
+class Timeline(InParts):
     """What each record holds, event by event: ``item`` and ``time``, in order of record and time.
 
     Those from ``start[i]`` to ``start[i + 1]`` are of record i. Times are seconds since 1970 where ``is_calendar``,
@@ -44,17 +45,9 @@ class Timeline:
         """Number of records."""
         return len(self.start) - 1
 
-    @property
-    def owner(self) -> Ints:
-        """Row of the record that each event is part of, rising."""
-        return np.repeat(np.arange(self.n), np.diff(self.start))
-
     def take(self, rows: Ints | slice) -> Timeline:
         """Return the moments of the chosen records, in that order."""
-        chosen = np.arange(self.n)[rows]
-        many = np.diff(self.start)[chosen]
-        start = np.concatenate(([0], np.cumsum(many)))
-        return self._at(np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], many), start)
+        return self._at(*self.places(rows))
 
     def kept(self, chosen: Bools) -> Timeline:
         """Return the chosen events, of the same records: some may have none left."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
-from reidrisk.release.validate.errors import frequencies
+from reidrisk.release.validate.deviations import frequencies
 from reidrisk.release.validate.internal import stationarity
 from reidrisk_studies.dick.printed import STATIONARY
 from reidrisk_studies.dick.releases import ASSUMED, people

@@ -15,7 +15,7 @@ import numpy as np
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
 from reidrisk.release import MixtureStatistics, Statistics
-from reidrisk.release.validate.errors import (
+from reidrisk.release.validate.deviations import (
     ABSOLUTE,
     RELATIVE,
     RELATIVE_BINS,

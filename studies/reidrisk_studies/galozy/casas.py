@@ -15,7 +15,7 @@ import numpy as np
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.extras import require
-from reidrisk.io.tables import check_bytes, existing_file, reading
+from reidrisk.io.tables import check_bytes, existing_file, while_reading
 from reidrisk_studies.galozy.graph2vec import graph2vec, neighbourhood_words
 from reidrisk_studies.galozy.lines import line_of_text
 
@@ -100,7 +100,7 @@ def read_home(path: str | Path) -> list[tuple[float, str, str]]:
     events: list[tuple[float, str, str]] = []
     running: list[str] = []
     check_bytes(file, str(path))
-    with reading(str(path), "a sensor log"):
+    with while_reading(str(path), "a sensor log"):
         lines = file.read_bytes().splitlines()
     for number, raw in enumerate(lines, start=1):
         line = line_of_text(raw, path, number)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.io.tables import existing_file, reading
+from reidrisk.io.tables import existing_file, while_reading
 from reidrisk_studies.galozy.lines import bounded_lines, line_of_text
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
@@ -86,7 +86,7 @@ def read_workouts(path: str | Path) -> Iterator[Workout]:
     """Yield the workouts of a file, one line at a time; the file may be larger than memory."""
     file = existing_file(path)
     opened = gzip.open if file.suffix == ".gz" else open
-    with reading(str(path), "workouts"), opened(file, "rb") as lines:
+    with while_reading(str(path), "workouts"), opened(file, "rb") as lines:
         for number, line in enumerate(bounded_lines(lines, str(path)), start=1):  # type: ignore[arg-type]
             text = line_of_text(line, path, number)
             if text.strip():

@@ -11,7 +11,7 @@ from reidrisk.present import words
 from reidrisk.present.terms import Terms
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release import CanaryTest, NoiseBudget, NoiseFit
-from reidrisk.release.validate.errors import ErrorSummary
+from reidrisk.release.validate.deviations import ErrorSummary
 from reidrisk.release.validate.internal import Distinct
 from reidrisk.release.validate.rates import RateComparison
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
 from reidrisk.release import PUBLISHED, Statistics, TypeMixture
-from reidrisk.release.validate.errors import compare, frequencies, noise_of, popularity_alone
+from reidrisk.release.validate.deviations import compare, frequencies, noise_of, popularity_alone
 from reidrisk.release.validate.internal import distinct_tokens, pearson, stationarity
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")

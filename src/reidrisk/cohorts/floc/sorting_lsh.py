@@ -12,7 +12,7 @@ import numpy as np
 from reidrisk.base import ArrayLike, Bools, DataError, FormatError, Ints, UInts, frozen, whole, whole_up_to
 from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically, write_text
-from reidrisk.io.tables import check_bytes, existing_file, reading
+from reidrisk.io.tables import check_bytes, existing_file, while_reading
 
 MIN_DOMAINS = 7  # distinct domains below which Chrome gave no cohort
 
@@ -60,7 +60,7 @@ class SortingLSH:
         """Read Chrome's table: one byte per cohort, its low 6 bits log2 of the size, bit 6 'blocked'."""
         file, name = existing_file(path), str(path)
         check_bytes(file, name)
-        with reading(name, "a table of cohorts"):
+        with while_reading(name, "a table of cohorts"):
             entries = np.frombuffer(file.read_bytes(), dtype=np.uint8)
         if not entries.size:
             raise FormatError(f"{name}: the file is empty; a table has one byte for each cohort")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from reidrisk.base import FormatError, OptionError, sizes
-from reidrisk.io.tables.opening import reading
+from reidrisk.io.tables.opening import while_reading
 
 SAMPLE = 1 << 18  # bytes that show what a file is like
 _LINES = 400
@@ -51,7 +51,7 @@ def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None
     Where ``names`` of columns are given, and the first line neither holds them nor as many cells, although most lines
     do, it is a row that cannot be read, not a header.
     """
-    with reading(name, "text"):
+    with while_reading(name, "text"):
         encoding = _encoding(file, name)
         with opened(file) as raw:
             lines = raw.read(SAMPLE).decode(encoding, errors="replace").splitlines()

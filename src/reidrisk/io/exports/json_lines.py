@@ -9,7 +9,7 @@ from typing import Any
 from reidrisk.base import FormatError, reason
 from reidrisk.io.exports.dialect import opened
 from reidrisk.io.exports.text import BadRows
-from reidrisk.io.tables.opening import reading
+from reidrisk.io.tables.opening import while_reading
 
 
 def read_json_lines(file: Path, name: str, bad: BadRows) -> Any:
@@ -24,7 +24,7 @@ def read_json_lines(file: Path, name: str, bad: BadRows) -> Any:
         bad.clear()  # a line that is no object, a list of them, or values of two kinds: line by line
     columns: dict[str, list[Any]] = {}
     n = 0
-    with reading(name, "JSON lines"), opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig") as lines:
+    with while_reading(name, "JSON lines"), opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig") as lines:
         for row in _objects(lines, bad):
             for key, value in row.items():
                 columns.setdefault(key, [None] * n).append(value)

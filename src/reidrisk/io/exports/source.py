@@ -17,7 +17,7 @@ from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.text import BadRows, column_names, read_text
 from reidrisk.io.tables.columns import holds_text, is_list
 from reidrisk.io.tables.formats import BATCH, OpenTable, open_table, table_of_frame
-from reidrisk.io.tables.opening import check_bytes, existing_file, reading
+from reidrisk.io.tables.opening import check_bytes, existing_file, while_reading
 from reidrisk.records import Vectors
 
 _MAGIC = {
@@ -170,7 +170,7 @@ def _text(file: Path, name: str, how: Reading) -> Source:
         twice = next(column for column in columns if columns.count(column) > 1)
         raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
     bad = BadRows()
-    with reading(name, "CSV"):
+    with while_reading(name, "CSV"):
         cells = read_text(file, name, dialect, columns, bad)
     return Source(replace(table_of_frame(cells, name), is_text=True), dialect, bad)
 
@@ -192,7 +192,7 @@ def _frame(given: Any) -> OpenTable:
 
 
 def _ending(file: Path, name: str) -> str:
-    with reading(name, "a table"), opened(file) as raw:
+    with while_reading(name, "a table"), opened(file) as raw:
         start = raw.read(16)
     by_name = next((end for end in reversed(Path(file).suffixes) if end != ".gz"), "").lower()
     for magic, ending in _MAGIC.items():

@@ -14,7 +14,7 @@ from reidrisk.io.exports.source import Source, is_unique
 from reidrisk.io.exports.times import read_times
 from reidrisk.io.tables.columns import holds_text, is_list, user_ids
 from reidrisk.io.tables.formats import OpenTable, table_of_frame
-from reidrisk.io.tables.opening import reading
+from reidrisk.io.tables.opening import while_reading
 from reidrisk.records import Vectors
 
 _NUMBERED = re.compile(r"(.*?)[0-9]{1,6}")
@@ -153,7 +153,7 @@ def table_of_vectors(given: Any) -> OpenTable:
 
 def table_of_npy(file: Path, name: str) -> OpenTable:
     """Return the array of an NPY file, (records, dimensions), as a table with one column of lists."""
-    with reading(name, "NPY"):
+    with while_reading(name, "NPY"):
         try:
             array = np.lib.format.open_memmap(os.fspath(file), mode="r")
         except ValueError as error:

@@ -11,7 +11,7 @@ from reidrisk.base import DataError, FormatError, sizes
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import is_list, plain_kind
 from reidrisk.io.tables.metadata import KEY, Metadata, from_json
-from reidrisk.io.tables.opening import existing_file, reading
+from reidrisk.io.tables.opening import existing_file, while_reading
 
 _ARROW = dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv", **_ARROW, ".npz": "npz"}
@@ -43,7 +43,7 @@ class OpenTable:
         """Yield Arrow record batches with these columns, in row order."""
         self.refuse_odd_types(columns)
         sizes.CELLS.check(self.n_rows * max(len(columns), 1), self.name, "give fewer rows or columns")
-        with reading(self.name, self.title):
+        with while_reading(self.name, self.title):
             yield from self.source(columns)
 
     def refuse_odd_types(self, columns: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ def open_table(path: PathLike, kind: str | None = None) -> OpenTable:
     kind = kind or format_of(path)
     file, name = existing_file(path), str(path)
     opener = {"parquet": _open_parquet, "csv": _open_csv, "arrow": _open_arrow, "npz": _open_npz}[kind]
-    with reading(name, _TITLES[kind]):
+    with while_reading(name, _TITLES[kind]):
         return opener(file, name, _TITLES[kind])
 
 
@@ -89,7 +89,7 @@ def table_of_frame(frame: Any, name: str = "the frame") -> OpenTable:
 
     if not (hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table | pa.RecordBatch)):
         raise FormatError(f"a {type(frame).__name__} has no Arrow interface; give a frame of polars, pandas or pyarrow")
-    with reading(name, "an Arrow frame"):
+    with while_reading(name, "an Arrow frame"):
         return _in_memory(pa.table(frame), name, "an Arrow frame")
 
 

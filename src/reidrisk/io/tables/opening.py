@@ -37,7 +37,7 @@ def text_of(path: PathLike, otherwise: str = "save the file in UTF-8") -> str:
 
 
 @contextmanager
-def reading(name: str, title: str) -> Iterator[None]:
+def while_reading(name: str, title: str) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into one line that names the file."""
     import zlib
     from zipfile import BadZipFile
@@ -69,7 +69,7 @@ def check_bytes(file: Path, name: str) -> None:
         return
     # What it says of its size cannot be trusted.
     total = 0
-    with reading(name, "gzip"), gzip.open(file, "rb") as unpacked:
+    with while_reading(name, "gzip"), gzip.open(file, "rb") as unpacked:
         while part := unpacked.read(_CHUNK):
             total += len(part)
             sizes.BYTES.check(total, name, less)

@@ -9,7 +9,7 @@ from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.csv_files import csv_header, refuse_cells
 from reidrisk.io.tables.formats import OpenTable
 from reidrisk.io.tables.metadata import Metadata
-from reidrisk.io.tables.opening import existing_file, is_packed, reading
+from reidrisk.io.tables.opening import existing_file, is_packed, while_reading
 
 _BLOCK = 1 << 24  # bytes read at a time; a row must fit
 
@@ -25,7 +25,7 @@ def csv_rows(path: str) -> int:
 
     lines, last = 0, b"\n"
     with (
-        reading(path, "CSV"),
+        while_reading(path, "CSV"),
         pa.input_stream(open(path, "rb"), compression="gzip" if is_packed(path) else None) as cells,
     ):
         while block := cells.read(_BLOCK):

@@ -8,7 +8,7 @@ import numpy as np
 
 from reidrisk.base import Bytes, FormatError, Ints, UInts, njit
 from reidrisk.io.atomic import PathLike, write_atomically
-from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading
+from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, while_reading
 
 _POLYNOMIAL = 0x82F63B78  # reflected
 
@@ -75,7 +75,7 @@ def read_frames(path: PathLike) -> tuple[Bytes, Ints, Ints]:
     Where it is truncated or damaged, the error has the number of the record, from 1, and its byte offset.
     """
     file, name = existing_file(path), str(path)
-    with reading(name, "TFRecord"):
+    with while_reading(name, "TFRecord"):
         if is_packed(file):
             import gzip
 

@@ -10,7 +10,7 @@ from reidrisk.base import BLOCK, Array, FormatError, OptionError, Progress, bloc
 from reidrisk.base.arrays import frozen
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
-from reidrisk.io.tables import KEY, existing_file, reading, to_json, write_batches
+from reidrisk.io.tables import KEY, existing_file, to_json, while_reading, write_batches
 from reidrisk.io.together import found, write_together
 from reidrisk.io.traces import read_top_sets
 from reidrisk.populations.type_mixture import TypeMixture
@@ -91,7 +91,7 @@ def _privacy(file: Path) -> Any:
     """Return the privacy statement in the metadata of a file, as it stands there."""
     import pyarrow.parquet as pq
 
-    with reading(str(file), "Parquet"):
+    with while_reading(str(file), "Parquet"):
         text = (pq.read_schema(existing_file(file)).metadata or {}).get(KEY, b"{}")
     document = parse_json(text, str(file), "the metadata of synthetic users")
     return document.get("privacy") if isinstance(document, dict) else None

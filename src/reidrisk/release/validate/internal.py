@@ -12,7 +12,7 @@ from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics, exact_statistics
 from reidrisk.release.model.fit import fit_mixture
-from reidrisk.release.validate.errors import ErrorSummary, compare, every_epoch, frequencies, popularity_alone
+from reidrisk.release.validate.deviations import ErrorSummary, compare, every_epoch, frequencies, popularity_alone
 from reidrisk.release.validate.public import ALONE, MODEL, check_same_tokens
 from reidrisk.release.validate.rates import QUERIES, TRIALS, RateComparison, compare_rates
 

@@ -16,7 +16,7 @@ from reidrisk.release.counts.mechanism import NoisePlan, overspent
 from reidrisk.release.counts.pairs import PairCounts, measured_blocks
 from reidrisk.release.counts.statistics import Statistics, from_counts
 from reidrisk.release.validate import spread as tests
-from reidrisk.release.validate.errors import noise_of
+from reidrisk.release.validate.deviations import noise_of
 
 
 @dataclass(frozen=True, eq=False)

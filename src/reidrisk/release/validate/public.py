@@ -10,7 +10,14 @@ from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.validate.errors import ErrorCurves, ErrorSummary, compare, frequencies, noise_of, popularity_alone
+from reidrisk.release.validate.deviations import (
+    ErrorCurves,
+    ErrorSummary,
+    compare,
+    frequencies,
+    noise_of,
+    popularity_alone,
+)
 
 MODEL, SAMPLE, ALONE = "model", "sample", "popularity alone"
 

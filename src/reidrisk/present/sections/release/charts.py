@@ -11,7 +11,7 @@ from reidrisk.present.scales import ShareScale, rate_scale
 from reidrisk.present.words.frequencies import attack_label
 from reidrisk.present.words.release import share
 from reidrisk.release.validate.canary import CanaryTest
-from reidrisk.release.validate.errors import ABSOLUTE, RELATIVE, RELATIVE_BINS
+from reidrisk.release.validate.deviations import ABSOLUTE, RELATIVE, RELATIVE_BINS
 from reidrisk.release.validate.internal import Distinct
 from reidrisk.release.validate.public import PublicValidation
 from reidrisk.release.validate.rates import RateComparison

@@ -9,7 +9,7 @@ from reidrisk.present.sections.written import text, written
 from reidrisk.present.words import attack_label, reading
 from reidrisk.present.words.release import kinds, share
 from reidrisk.release import InternalValidation, Validation
-from reidrisk.release.validate.errors import ErrorSummary
+from reidrisk.release.validate.deviations import ErrorSummary
 from reidrisk.release.validate.public import ALONE
 
 

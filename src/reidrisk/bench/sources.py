@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from reidrisk.base import FormatError, Note, ReidRiskError
 from reidrisk.bench.manifest import DataSet
-from reidrisk.io.tables import check_bytes, is_packed, open_table, reading
+from reidrisk.io.tables import check_bytes, is_packed, open_table, while_reading
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Events, Traces
 
@@ -42,7 +42,7 @@ def load(data: DataSet, folder: Path, users: int, seed: int, readers: Mapping[st
         return Note("data-format", data=data.name, format=data.format, known=sorted(known))
     reader = known[data.format] or partial(_tables, data)
     try:
-        with reading(data.name, data.format):  # a reader may be anybody's
+        with while_reading(data.name, data.format):  # a reader may be anybody's
             found = reader(paths, users, seed)
             return found if isinstance(found, Sites) else data.events(found, users, seed)
     except ReidRiskError as error:
