@@ -25,6 +25,7 @@ from reidrisk.attacks.rivals import (
     Overlap,
     Presence,
     Rival,
+    SameTotals,
     TfIdf,
     Totals,
 )
@@ -43,7 +44,7 @@ __all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "
 __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
 __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
 __all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
-__all__ += ["Coincidences", "Matched", "OneToOne"]
+__all__ += ["Coincidences", "Matched", "OneToOne", "SameTotals"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
 __all__ += ["WhitenedCosine"]
 

@@ -52,6 +52,9 @@ class Attack(ABC, Generic[Records]):
     one_scale: ClassVar[bool] = True
     """Whether scores of different queries, and of different fits, can be compared; not so of a query's likelihood."""
 
+    by_size: ClassVar[bool] = False
+    """Whether it is made for records whose sizes tell: an audit does not run it on parts that were cut to size."""
+
     @classmethod
     def applies(cls, targets: Records, queries: Records) -> bool:
         """Whether there is anything in these records to go by: an audit runs no default attack that ties everybody."""

@@ -10,8 +10,9 @@ from reidrisk.attacks.rivals.matched import Matched
 from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
 from reidrisk.attacks.rivals.overlap import Overlap
 from reidrisk.attacks.rivals.presence import Presence
+from reidrisk.attacks.rivals.same_totals import SameTotals
 from reidrisk.attacks.rivals.tf_idf import TfIdf
 from reidrisk.attacks.rivals.totals import Totals
 
 __all__ = ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Rival", "counts_of"]
-__all__ += ["Matched", "Presence", "TfIdf", "Totals"]
+__all__ += ["Matched", "Presence", "SameTotals", "TfIdf", "Totals"]

@@ -21,9 +21,9 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.search.sparse import SparseDot, SparseRows
 
-_STEPS = 1 << 20  # of the grid, on either side
+STEPS = 1 << 20  # of the grid, on either side
 _REFERENCE = 512  # targets with which a query's scores are compared
-_PER_SPREAD = 3.0  # nats of a bid for each spread of a query's scores
+PER_SPREAD = 3.0  # nats of a bid for each spread of a query's scores
 _PAIRS = 16_000_000  # pairs above which queries do not bid
 _FEWEST = 20  # records of either side below which an audit does not ask it
 _NEAR = 64  # targets for which a query bids
@@ -83,8 +83,8 @@ class Matched(Bidding[Counted]):
         m, n = len(queries), len(self._known)
         if self.jointly and 2 <= m <= n and m * n <= _PAIRS:
             found = SparseDot().candidates(self._known, self._asked(queries), min(_NEAR, n))
-            nats: Floats = (found.score - found.score[:, :1]).astype(np.float64) * (_PER_SPREAD / _STEPS**2)
-            self._prices = prices(found.target, nats, n) / _PER_SPREAD
+            nats: Floats = (found.score - found.score[:, :1]).astype(np.float64) * (PER_SPREAD / STEPS**2)
+            self._prices = prices(found.target, nats, n) / PER_SPREAD
         return self
 
     def narrowed(self, rows: Ints) -> Self:
@@ -99,8 +99,8 @@ class Matched(Bidding[Counted]):
         asked = self._asked(queries)
         if self._prices is None:
             return Posed(SparseDot(), self._known, asked)
-        cost = np.rint(self._prices * _STEPS).astype(np.int64)
-        return Posed(SparseDot(), _more(self._known, cost), _more(asked, np.full(len(asked), -_STEPS)))
+        cost = np.rint(self._prices * STEPS).astype(np.int64)
+        return Posed(SparseDot(), _more(self._known, cost), _more(asked, np.full(len(asked), -STEPS)))
 
     def _asked(self, queries: Counted) -> SparseRows:
         """Return the queries' weights, such that the spread of each attack's scores with some targets is 1/4."""
@@ -125,7 +125,7 @@ def _side_by_side(parts: list[Any]) -> Any:
     from scipy import sparse
 
     both = sparse.csr_array(sparse.hstack(parts, format="csr"))
-    both.data = np.rint(both.data * _STEPS)
+    both.data = np.rint(both.data * STEPS)
     return both.astype(np.int64)
 
 
