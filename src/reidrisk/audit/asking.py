@@ -14,6 +14,7 @@ from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
 from reidrisk.audit.suppress import note_of_few
+from reidrisk.audit.valued import settle_values
 from reidrisk.base import DataError, Note, Progress, seed_or_fresh, silent
 from reidrisk.io.exports.pairs import read_pairs
 from reidrisk.records import Case
@@ -43,8 +44,9 @@ def audit_exports(
     ``every`` asks for traces of that period beside bags. Amounts that nobody asked for (``amounts_given``) count where
     they tell people apart better than the number of events does (:mod:`reidrisk.audit.amounts`). Items that are
     numbers are put into bands where that tells more (:mod:`reidrisk.audit.bands`), and the times of a second log are
-    moved where its clock is clearly ahead or behind (:mod:`reidrisk.audit.clocks`). How the exports were understood is
-    among the notes.
+    moved where its clock is clearly ahead or behind (:mod:`reidrisk.audit.clocks`). What two logs say of an event
+    beside its item, such as a rating, counts where both say the same of the same people
+    (:mod:`reidrisk.audit.valued`). How the exports were understood is among the notes.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -63,6 +65,8 @@ def audit_exports(
     tables, said = settle_numbers(tables, seed)
     notes += said
     tables, said = settle_clocks(tables)
+    notes += said
+    tables, said = settle_values(tables)
     notes += said
     rows = None
     if truth is not None:

@@ -154,6 +154,27 @@ class Events:
         table = {**self._log.table, "item": item}
         return self._with(self._log._replace(vocabulary=vocabulary, table=table).take(order))
 
+    def beside(self, column: str) -> Self:
+        """Return each event twice: its item, and beside it the item with what a further column says of the event.
+
+        >>> log = Events({"who": [1], "film": ["Up"], "stars": [5]}, user="who", items="film", keep="stars")
+        >>> log.beside("stars").vocabulary.labels
+        ('Up', 'Up=5')
+        """
+        codes, values = self.kept(column)
+        some = np.flatnonzero(codes >= 0)
+        pairs, place = np.unique(self.item[some].astype(np.int64) * len(values) + codes[some], return_inverse=True)
+        labels = self.vocabulary.labels
+        more = [f"{labels[pair // len(values)]}={values[pair % len(values)]}" for pair in pairs.tolist()]
+        both = [*labels, *more]
+        rows = np.concatenate([np.arange(len(self)), some])
+        item = np.concatenate([self.item, (len(labels) + place).astype(np.int32)])
+        twice = self._log.take(rows)
+        twice = twice._replace(vocabulary=Vocabulary(both), table={**twice.table, "item": item})
+        new = self._with(twice)
+        keys = (item, new.user) if new.time is None else (item, new.time, new.user)
+        return self._with(twice.take(np.lexsort(keys)))
+
     @property
     def has_amounts(self) -> bool:
         """Whether some event counts more than once."""

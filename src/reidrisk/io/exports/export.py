@@ -13,7 +13,16 @@ from reidrisk.io.exports.lists import ROW, one_row_per_item
 from reidrisk.io.exports.log import read_log
 from reidrisk.io.exports.people import columns_like, read_people
 from reidrisk.io.exports.reading import Reading
-from reidrisk.io.exports.roles import Roles, find_amount, find_items, find_time, find_user, has_times, list_columns
+from reidrisk.io.exports.roles import (
+    Roles,
+    find_amount,
+    find_items,
+    find_time,
+    find_user,
+    find_values,
+    has_times,
+    list_columns,
+)
 from reidrisk.io.exports.source import Source, are_unique, is_unique, open_source
 from reidrisk.io.exports.vectors import read_vectors, vector_columns
 from reidrisk.io.tables.encoding import Encoding, settle
@@ -205,7 +214,7 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
     roles = Roles(user, time, items, amount, place if how.grid is not None else None, clock=clock)
     if how.grid is not None and place is None:
         raise OptionError(f"{source.name}: no columns of latitude and longitude are there for --grid; rename them so")
-    return _of_log(source, roles, how)
+    return _of_log(source, replace(roles, values=find_values(source, how, roles)), how)
 
 
 def _of_log(source: Source, roles: Roles, how: Reading) -> Export:

@@ -48,7 +48,8 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     if roles.amount is not None:
         frame[AMOUNT], returned = _amounts(source, roles.amount, good)
     columns = {name: _labels(source, name, how) for name in roles.items}
-    sides = {name: _labels(source, column(source, name), how) for name in how.keep}
+    beside = dict.fromkeys((*(column(source, name) for name in how.keep), *roles.values))
+    sides = {name: _labels(source, name, how) for name in beside}
     frame |= sides
     notes: list[Note] = []
     if roles.place is not None and how.cell_metres is not None:

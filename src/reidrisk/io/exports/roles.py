@@ -12,6 +12,8 @@ from reidrisk.io.exports.source import Source
 from reidrisk.io.exports.times import looks_like_times
 from reidrisk.io.tables.columns import holds_text, is_list
 
+_LEVELS, _VALUED = 20, 3  # different values of a column that is a rating or alike, and such columns that are kept
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -24,6 +26,7 @@ class Roles:
     place: tuple[str, str] | None = None
     lists: tuple[str, ...] = ()
     clock: str | None = None  # the time of day, where time is a date
+    values: tuple[str, ...] = ()  # what else an event says, such as a rating; kept beside it, and not used yet
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -111,6 +114,19 @@ def find_amount(source: Source, reading: Reading, taken: Sequence[str]) -> str |
     left = [name for name in source.columns if name not in taken and name not in _taken(source, reading)]
     found = [name for name in left if names.amount_score(name) and source.holds_whole(name)]
     return found[0] if len(found) == 1 else None
+
+
+def find_values(source: Source, reading: Reading, roles: Roles) -> tuple[str, ...]:
+    """Return columns of a few values per event, such as a rating or a grade, where nobody said what the items are."""
+    if reading.items or roles.time is None:
+        return ()
+    left = [name for name in source.columns if name not in roles.used and not names.user_score(name)]
+    few = [name for name in left if not is_list(source.types[name]) and _are_few(source.sample(name))]
+    return tuple(name for name in few if _are_few(source.column(name).drop_null()))[:_VALUED]
+
+
+def _are_few(cells: Any) -> bool:
+    return 2 <= len(cells.unique()) <= _LEVELS
 
 
 def list_columns(source: Source, reading: Reading) -> tuple[str, ...]:
