@@ -382,3 +382,14 @@ def test_the_logs_of_the_embedded_people_hold_what_sites_saw():
     assert np.array_equal(found.tokens, seen.tokens)
     assert found.vocabulary == seen.vocabulary
     assert {"understood-as", "export-read"} <= {note.code for note in heard}
+
+
+def test_rows_as_a_frame():
+    rng = np.random.default_rng(0)
+    known, asked = (Traces(rng.integers(0, 9, (40, 2)), 9) for _ in range(2))
+    result = audit_traces(known, asked, AuditSpec(seed=0, attacks=("hamming", "weighted-hamming"), epochs=(1, 2)))
+    frame = result.to_frame()
+    assert frame["attack"].to_list() == [risk.attack for risk in result.risks]
+    assert frame["rate"].to_list() == [risk.rate for risk in result.risks]
+    assert frame["lowest"].to_list() == list(result.lower_ends)
+    assert set(frame["n_epochs"]) == {1, 2}

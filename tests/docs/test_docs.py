@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import re
 import runpy
 import tomllib
@@ -62,6 +63,22 @@ def test_every_example_runs(script, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", [str(script)])
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out.strip()
+
+
+def test_the_notebook_runs_and_shows_its_result(tmp_path, monkeypatch):
+    """Cell by cell, in one namespace; the value of a cell's last line is what a notebook shows."""
+    monkeypatch.chdir(tmp_path)
+    told, names = [], {}
+    for cell in json.loads((ROOT / "examples" / "first_look.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [], "outputs are made by whoever runs it"
+            before, _, last = "".join(cell["source"]).rpartition("\n")
+            exec(before, names)
+            told.append(eval(last, names))
+    frame, result, rows, answer = told
+    assert "<strong>" in result._repr_html_()
+    assert (len(frame), len(rows), rows["rate"].max()) == (5, 5, result.strongest.rate)
+    assert answer.startswith("fail")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -25,6 +25,8 @@ from reidrisk.base import Bound, DataError, Difference, Note, Result, Risk
 from reidrisk.base.plain import MEMORY
 
 FORMAT = 3  # the format this version writes; it reads formats 1 and 2 too
+_OF_A_RISK = ("attack", "n_epochs", "setting", "rate", "low", "high", "incorrect", "abstained", "baseline")
+_COLUMNS = (*_OF_A_RISK, "n_targets", "n_queries", "level")  # of a frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +146,24 @@ class AuditResult(Result):
         from reidrisk.present import write
 
         write(self, path)
+
+    def to_frame(self) -> Any:
+        """Return a polars frame with one row per question, attack and number of epochs (or of items, facts, columns).
+
+        ``question`` is the code of the scenario, empty where none was named; ``lowest`` the lower end that holds for
+        all rows together, where ``low`` is that of the row alone.
+        """
+        import polars as pl
+
+        rows = [
+            {"question": "" if answer.scenario is None else answer.scenario.code, "axis": answer.axis}
+            | {name: getattr(risk, name) for name in _COLUMNS}
+            | {"lowest": lowest}
+            for answer in self.questions
+            for risk, lowest in zip(answer.risks, answer.lower_ends, strict=True)
+        ]
+        names = ("question", "axis", *_COLUMNS, "lowest")
+        return pl.DataFrame({name: [row[name] for row in rows] for name in names})
 
     def per_person(self) -> PerPerson:
         """Return what the strongest row found of each person: internal, and not to be passed on.
