@@ -12,6 +12,7 @@ import pytest
 
 from reidrisk import io, scenarios
 from reidrisk.audit import AuditResult, AuditSpec, Exports, asking, audit_exports, run
+from reidrisk.audit.plan import NotRun
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.records import Case, Events, Truth
 
@@ -52,8 +53,19 @@ def test_one_export_answers_two_questions(files):
     assert found.strongest.rate == max(one.strongest.rate for one in found.questions)
     assert all("understood-as" in [note.code for note in one.notes] for one in found.questions)
     assert AuditResult.from_dict(json.loads(found.to_json())).to_dict() == found.to_dict()
-    again = run(AuditSpec.model_validate(found.spec))
+    again = run(AuditSpec.model_validate(found.again))
     assert again.to_dict() == found.to_dict()
+
+
+def test_what_differs_by_question_is_planned_anew_when_an_audit_is_run_again(files):
+    found = audited(files, "a.csv")
+    assert found.again == found.spec
+    more = {"attacks": [*FEW, "totals"]}
+    also = dataclasses.replace(found.also[0], spec=found.spec | more)
+    assert dataclasses.replace(found, also=(also,)).again == found.spec | {"attacks": None}
+    late = dataclasses.replace(also, not_run=(NotRun("rehearsed", "time", 9.0),))
+    sampled = dataclasses.replace(found, spec=found.spec | {"sample": 40}, also=(late,))
+    assert sampled.again == found.spec | {"attacks": None, "sample": None}
 
 
 def test_a_scenario_by_its_name_is_the_only_question(files):

@@ -278,6 +278,8 @@ CASES = {
     "all certain": published(risks=tuple(risk("Hamming", r, 1.0, low=1.0, high=1.0) for r in COUNTS), differences=()),
     "like guessing": one_rate(0.00001, 0.0, 0.00002),
     "four people": one_rate(0.5, 0.07, 0.93, n=4),
+    "two people": one_rate(1.0, 0.16, 1.0, n=2),
+    "one person": one_rate(1.0, 0.025, 1.0, n=1),
     "with no answers": published(
         risks=tuple(risk("Hamming", r, 0.02, abstained=0.5, incorrect=0.48) for r in COUNTS), differences=()
     ),

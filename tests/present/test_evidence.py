@@ -61,8 +61,14 @@ def test_labels_of_the_data_name_no_file_and_run_nowhere(tmp_path):
     assert all(
         ".." not in name and name.count("/") <= 1 and name.isprintable() for name in read(tmp_path / "hostile.zip")
     )
-    table = Table(("what", "rate"), (("=cmd()", "-3.5"), ("@x", "-3 to 4"), ("+a", "3")))
-    assert _csv(table) == "what,rate\n'=cmd(),-3.5\n'@x,-3 to 4\n'+a,3\n"
+    table = Table(("what", "rate"), (("=cmd()", "-3.5"), ("@x", "-3 to 4"), ("+a", "3"), ("=1+cmd", "-2+cmd")))
+    assert _csv(table) == "what,rate\n'=cmd(),-3.5\n'@x,-3 to 4\n'+a,3\n'=1+cmd,'-2+cmd\n"
+
+
+def test_a_table_without_a_title_has_the_name_of_its_section(pack):
+    files = read(pack)
+    assert "tables/run-it-again.csv" in files
+    assert "tables/section.csv" not in files
 
 
 def test_another_name_is_refused(tmp_path):

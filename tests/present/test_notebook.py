@@ -52,7 +52,7 @@ def test_text_of_the_data_stays_text():
     assert "merge [/x]" in html
     assert "reidrisk audit &lt;a&gt;" in html
     assert "<a>" not in html
-    assert 'style="text-align: right">9 % (8 to 10 %) worst</td>' in html
+    assert 'style="text-align: right">9 % (8 to 10 %) [worst]</td>' in html
 
 
 def test_what_must_come_first_comes_first():

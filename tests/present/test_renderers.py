@@ -49,7 +49,7 @@ def test_a_terminal_shows_the_verdict_and_the_sections_meant_for_it():
         "merge [/x]",
     ]
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
-    assert "9 % (8 to 10 %) worst" in text
+    assert "9 % (8 to 10 %) [worst]" in text
     assert "Methods" not in text
 
 

@@ -185,6 +185,21 @@ class AuditResult(Result):
         return tuple(Assumption(one.holds, one.otherwise) for one in said)
 
     @property
+    def again(self) -> dict[str, Any]:
+        """The spec by which the same input gives the same numbers again, those of further questions too.
+
+        ``spec`` names the attacks and the sample of the question that leads. Where others had theirs, none were asked
+        for: they follow from the time given, as they did here.
+        """
+        asked = self.questions
+        attacks = {tuple(one.spec.get("attacks") or ()) for one in asked}
+        samples = {one.spec.get("sample") for one in asked}
+        late = any(one.why == "time" for answer in asked for one in answer.not_run)
+        free = {"attacks"} if len(attacks) > 1 else set()
+        free |= {"sample"} if len(samples) > 1 or (free and late) else set()
+        return {name: None if name in free else value for name, value in self.spec.items()}
+
+    @property
     def simulated(self) -> bool:
         """Whether the people are known to be simulated."""
         inputs = self.spec.get("inputs")

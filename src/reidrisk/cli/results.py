@@ -84,7 +84,7 @@ def saved_spec(path: Path) -> tuple[Any, Any]:
     if "spec" not in values:
         return AuditSpec(**values), None
     found = read_result(path)  # a result holds its spec: either file will do
-    return AuditSpec(**found.spec), found.fingerprints
+    return AuditSpec(**found.again), found.fingerprints
 
 
 def compare_saved(asked: Any, saved: Any, key: bytes | None) -> None:

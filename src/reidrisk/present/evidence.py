@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from reidrisk.present.words.register import texts
 SUMS = "SHA256SUMS"
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in the pack: the same result gives the same bytes
 _FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet would run
+_NUMBERS = re.compile(r"-[\d.,]+( to -?[\d.,]+)?( %| in [\d,]+)?")  # which it would show as they are
 
 
 def write(result: Any, path: str | Path) -> None:
@@ -41,7 +43,7 @@ def contents(result: Any) -> dict[str, bytes]:
         "README.txt": "\n".join((*filter(None, (made.warning,)), *texts("choices")["evidence"]["readme"], "")),
         "report.html": offline.render(made),
         "result.json": _json(result.to_dict()),
-        "spec.json": _json(getattr(result, "spec", {})),
+        "spec.json": _json(getattr(result, "again", getattr(result, "spec", {}))),
     }
     files |= {f"tables/{name}.csv": _csv(table) for name, table in _tables(made)}
     files |= {f"charts/{name}.svg": offline.still(figure.draw) for name, figure in made.figures().items()}
@@ -63,14 +65,15 @@ def _tables(page: Page) -> Iterator[tuple[str, Table]]:
             yield name if taken[name] == 1 else f"{name}-{taken[name]}", table
 
 
-def _of_section(section: Section) -> Iterator[tuple[str, Table]]:
-    name = "".join(letter if letter.isalnum() or letter == "-" else "-" for letter in section.anchor) or "section"
+def _of_section(section: Section, within: str = "section") -> Iterator[tuple[str, Table]]:
+    """Give the tables of a section and its parts; one without a title has the name of what it is part of."""
+    name = "".join(letter if letter.isalnum() or letter == "-" else "-" for letter in section.anchor) or within
     if section.table is not None:
         yield name, section.table
     if section.figure is not None and section.figure.numbers is not None:
         yield f"{name}-figure", section.figure.numbers
     for part in section.parts:
-        yield from _of_section(part)
+        yield from _of_section(part, name)
 
 
 def _csv(table: Table) -> str:
@@ -84,4 +87,4 @@ def _csv(table: Table) -> str:
 def _cell(text: str) -> str:
     """Return a text as a cell that no spreadsheet runs as a formula; negative numbers stay as they are."""
     shown = printable(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) and not shown[1:2].isdigit() else shown
+    return f"'{shown}" if shown.startswith(_FORMULA) and not _NUMBERS.fullmatch(shown) else shown

@@ -31,8 +31,8 @@ class Cell:
     soft: bool = False
 
     def __str__(self) -> str:
-        parts = (self.text, f"({self.small})" if self.small else "", self.tag)
-        return " ".join(part for part in parts if part)
+        said = " ".join(part for part in (self.text, f"({self.small})" if self.small else "") if part)
+        return f"{said} [{self.tag}]" if said and self.tag else said or self.tag
 
 
 @dataclass(frozen=True)

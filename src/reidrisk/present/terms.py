@@ -46,6 +46,7 @@ class Terms:
     axis: str = "epochs"
     """What an attacker is given more and more of: periods, or items, facts or columns, which ``period`` names then."""
     whole: int = 0  # the number of items that stands for records as long as they are; 0 where there is none
+    columns: tuple[str, ...] = ()  # what the periods are called, where they are columns
 
     @property
     def kind(self) -> str:

@@ -146,6 +146,8 @@ def test_the_verdict_comes_first_in_natural_frequencies_with_three_tiles() -> No
         ("zero rate", "calm", "Good news"),
         ("one epoch, bounds", "calm", "Good news: even at the upper end"),
         ("four people", "unsure", "too few records"),
+        ("two people", "unsure", "too few people to tell that from guessing"),
+        ("one person", "unsure", "too few records"),
         ("normal", "plain", "Measured on 20,000 of 100,000 records"),
         ("rate 1", "plain", "100 in 100"),
         ("no truth", "unsure", "At least 90 in 100 sure"),

@@ -67,9 +67,9 @@ def test_the_best_of_each_setting_and_every_rate(found):
     halves, knows = sections["rates"].parts[0].parts
     assert (halves.title, knows.title) == ("halves", "knows-4")
     lines = [tuple(map(str, line)) for line in halves.table.rows]
-    assert lines[0] == ("TF-IDF not beaten", "50.0 (48.0 to 52.0)", "0.0", "52.0", "+2.0", "45.0 to 55.0", "1.5")
+    assert lines[0] == ("TF-IDF [not beaten]", "50.0 (48.0 to 52.0)", "0.0", "52.0", "+2.0", "45.0 to 55.0", "1.5")
     assert lines[1][2:6] == ("10.0 (8.0 to 12.0)", "", "", "")
-    assert [str(line[0]) for line in knows.table.rows] == ["Overlap not beaten", "TF-IDF not beaten"]
+    assert [str(line[0]) for line in knows.table.rows] == ["Overlap [not beaten]", "TF-IDF [not beaten]"]
     assert [line[0] for line in sections["Left out"].table.rows] == [
         "bank is not on this machine: there is no bank.csv. Published by: its authors.",
         "full-information needs more than records (top sets), and was not run.",

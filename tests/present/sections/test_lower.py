@@ -41,7 +41,7 @@ def test_one_sentence_of_advice_follows_from_the_numbers(result):
 def test_the_table_says_who_is_found_and_what_is_kept(result):
     lower = section(result, "lower")
     assert lower.table.columns[:2] == ("change", "customers found")
-    assert {str(row[0]).partition(" Pareto")[0].partition(". ")[2] for row in lower.table.rows} == {
+    assert {str(row[0]).partition(" [Pareto")[0].partition(". ")[2] for row in lower.table.rows} == {
         "Keeping 30 % of the purchases, drawn at random",
         "Keeping the 10 most common products and calling the rest ‘other’",
     }

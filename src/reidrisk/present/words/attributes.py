@@ -33,8 +33,9 @@ def _unicity(found: Any, terms: Terms) -> str:
 def _same(note: Note, terms: Terms) -> str:
     alone = f"fewer than {note['least']:,}" if note["alone"] is None else f"{note['alone']:,}"
     people, mean, highest = terms.many("person", note["n"]), note["classes"] / note["n"], 1.0 / note["k"]
+    fall = f"{'falls' if note['n'] == 1 else 'fall'} into {terms.many('class', note['classes'])}"
     return (
-        f"In these columns {people} fall into {note['classes']:,} classes of equal values; the smallest has "
+        f"In these columns {people} {fall} of equal values; the smallest has "
         f"{note['k']:,} (k-anonymity), and {alone} are alone. An attacker who knows who is in the table, and makes no "
         f"errors, names {in_words(mean)} correctly, and {in_words(highest)} of the smallest class."
     )

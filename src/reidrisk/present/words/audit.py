@@ -44,8 +44,17 @@ def along(terms: Terms, result: AuditResult) -> Terms:
         record = "record" if any(note.code == "several-vectors" for note in result.notes) else "vector"
         return replace(terms, period="dimension", item="vector", record=record, axis=result.axis, whole=result.n_epochs)
     if result.axis == "columns" or result.kind == "attributes":
-        return replace(terms, period="attribute", item="value", axis=result.axis)
+        names = _columns(result) if result.axis == "columns" else ()
+        return replace(terms, period="attribute", item="value", axis=result.axis, columns=names)
     return replace(terms, period=terms.item, axis=result.axis, whole=result.n_epochs if result.axis == "items" else 0)
+
+
+def _columns(result: AuditResult) -> tuple[str, ...]:
+    """Return the names of the columns, as far as they are noted."""
+    asked = () if result.scenario is None else result.scenario.get("columns", ())
+    read = [note["items"] for note in result.notes if note.code == "understood-as"]
+    fits = (tuple(names) for names in (asked, *read) if len(names) == result.n_epochs)
+    return next(fits, tuple(f"number {i + 1}" for i in range(result.n_epochs)))
 
 
 @says("own-words")
@@ -83,7 +92,8 @@ def _all_scored(note: Note, terms: Terms) -> Assumed:
     for covers, attacks in kinds.items():
         whose = f" of {joined(list(map(attack_label, attacks)))}" if len(kinds) > 1 else ""
         said.append(f"The intervals{whose} {_COVERS[covers].format(records=terms.records)}.")
-    return Assumed(f"All {note['n']:,} {terms.records} were scored: rates are exact for these people.", " ".join(said))
+    scored = "The only record was" if note["n"] == 1 else f"All {note['n']:,} {terms.records} were"
+    return Assumed(f"{scored} scored: rates are exact for these people.", " ".join(said))
 
 
 @says("periods-compared")

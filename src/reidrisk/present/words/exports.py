@@ -76,7 +76,7 @@ def _read(note: Note, terms: Terms) -> str:
     by = f" {terms.people.capitalize()} by number of events: {joined(shown)}." if shown else ""
     events = terms.many("event", note["events"])
     of = f"{events} of {terms.many('person', note['users'])} over {note['items']:,} {terms.things}"
-    return f"{_file(note)}: {note['rows']:,} rows read, {of} kept.{lost}{by}"
+    return f"{_file(note)}: {terms.many('row', note['rows'])} read, {of} kept.{lost}{by}"
 
 
 @says("labels-alike")
@@ -102,7 +102,7 @@ def _bad(note: Note, terms: Terms) -> Assumed:
 @says("people-read")
 def _people(note: Note, terms: Terms) -> str:
     lost = f" Left out: {note['nobody']:,} without an id." if note["nobody"] else ""
-    return f"{_file(note)}: {note['rows']:,} rows read, {terms.many('person', note['people'])} kept.{lost}"
+    return f"{_file(note)}: {terms.many('row', note['rows'])} read, {terms.many('person', note['people'])} kept.{lost}"
 
 
 @reads("Converted")

@@ -69,7 +69,8 @@ def circumstances(gate: Gate, terms: Terms) -> str:
 def periods_used(row: Gate | Risk, terms: Terms) -> str:
     """Say how many periods a row used, and which where they are not the first."""
     used = terms.many("period", row.n_epochs)
-    return f"the best {used} ({', '.join(str(epoch + 1) for epoch in row.which)})" if row.which else used
+    which = (terms.columns[epoch] if terms.columns else str(epoch + 1) for epoch in row.which)
+    return f"the best {used} ({', '.join(which)})" if row.which else used
 
 
 def used_at(row: Gate | Risk, terms: Terms) -> str:

@@ -47,7 +47,7 @@ def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
     strong = in_words(worst.rate) if worst.rate > 0.0 else ""
     rightly = "" if links == "find" else " correctly"
     whom = f" {terms.people}{rightly}" if strong else f"nobody{rightly}"
-    if worst.low <= worst.baseline and worst.high <= 2.0 * worst.baseline:
+    if like_guessing(worst):
         within = f" with {used}" if used else ""
         return Sentence(
             f"This attacker cannot be told apart from blind guessing: it {links}s ",
@@ -60,6 +60,16 @@ def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
         few = f"there are too few {terms.people} to tell that from guessing blindly, which would {links}"
         guess = f"{few} {in_words(worst.baseline)}"
     return Sentence(f"{start} {links}s {about(worst.rate)}", strong, f"{whom} ({ends}); {guess}.")
+
+
+def like_guessing(risk: Risk) -> bool:
+    """Whether the whole interval is near what blind guessing gets: never among one or two people, where it holds all.
+
+    >>> few, many = (Risk(1 / n, 0.0, 2 / n, 1 - 1 / n, 0.0, 1 / n, n, n) for n in (2, 500))
+    >>> like_guessing(few), like_guessing(many)
+    (False, True)
+    """
+    return risk.low <= risk.baseline and risk.high <= 2.0 * risk.baseline < 1.0
 
 
 def attacker(result: AuditResult, n: int, terms: Terms) -> tuple[str, str]:

@@ -80,6 +80,6 @@ def _again(result: AuditResult) -> Section:
     if result.timing:
         facts += [("Date", result.timing.created), ("Time it took", f"{two_digits(result.timing.seconds)} seconds")]
     facts += list(result.versions.items())
-    spec = Section("spec.json", code=json.dumps(result.spec, indent=2), folded=True)
+    spec = Section("spec.json", code=json.dumps(result.again, indent=2), folded=True)
     table = Section("", table=Table(("what", "value"), tuple(facts)))
     return Section("Run it again", see=see, code=code, parts=(spec, table))

@@ -164,20 +164,13 @@ def _alone(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
             best[risk.which[0]] = risk
     if terms.axis != "columns" or not best:
         return ()
-    names = _columns(result)
     told = sorted(best.items(), key=lambda one: (-one[1].rate, one[0]))
-    rows = tuple((names[i], *rate_cells(one.rate, one.low, one.high), attack_label(one.attack)) for i, one in told)
+    rows = tuple(
+        (terms.columns[i], *rate_cells(one.rate, one.low, one.high), attack_label(one.attack)) for i, one in told
+    )
     see = f"Each {terms.period} by itself, with the attack that links most {terms.people} by it."
     columns = (terms.period, "linked correctly", "interval", "attack")
     return (Section(f"What each {terms.period} tells alone", see, Table(columns, rows, (1, 2)), console=True),)
-
-
-def _columns(result: AuditResult) -> list[str]:
-    """Return the names of the columns, as far as they are noted."""
-    asked = () if result.scenario is None else result.scenario.get("columns", ())
-    read = [note["items"] for note in result.notes if note.code == "understood-as"]
-    fits = (list(names) for names in (asked, *read) if len(names) == result.n_epochs)
-    return next(fits, [f"number {i + 1}" for i in range(result.n_epochs)])
 
 
 def _weaker(result: AuditResult, terms: Terms) -> tuple[Section, ...]:

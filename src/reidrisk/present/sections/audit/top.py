@@ -9,6 +9,7 @@ from reidrisk.present.words import in_words, interval, joined, people, sentence
 from reidrisk.present.words.audit import not_run
 from reidrisk.present.words.gate import in_frequencies, periods_used
 from reidrisk.present.words.risk import linked_by
+from reidrisk.present.words.verdict import like_guessing
 
 _FEW = 0.01  # a rate whose whole interval lies below this is called low: fewer than 1 in 100
 
@@ -67,7 +68,9 @@ def news(result: AuditResult, terms: Terms) -> str:
         return "Without known pairs there is no rate; below is what can be said without them."
     strangers = result.n_strangers or 0
     drawn, total = result.n_scored + strangers, terms.many("record", result.n_queries)
-    on = f"all {total}" if drawn >= result.n_queries else f"{drawn:,} of {total}, drawn at random"
+    on = (
+        ("all " if drawn > 1 else "") + total if drawn >= result.n_queries else f"{drawn:,} of {total}, drawn at random"
+    )
     if strangers:
         on += f" ({result.n_scored:,} of them have a counterpart; the rates are about these)"
     over = f"{'over' if terms.axis == 'epochs' else 'from'} {periods_used(risk, terms)}"
@@ -107,7 +110,7 @@ def mood(result: AuditResult) -> Mood:
     risk = result.strongest
     if risk is None or result.truth_check in ("doubt", "suspicion"):
         return "unsure"
-    if risk.high <= _FEW or (risk.low <= risk.baseline and risk.high <= min(2.0 * risk.baseline, 1.0)):
+    if risk.high <= _FEW or like_guessing(risk):
         return "calm"
     return "unsure" if risk.low <= risk.baseline else "plain"
 
