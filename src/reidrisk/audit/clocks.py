@@ -24,6 +24,7 @@ from reidrisk.records.calendar import DAY, HOURS
 _HOUR = 3_600.0
 _STEP = 900.0  # time zones lie at quarters of an hour
 _FURTHEST = 56  # steps: fourteen hours either way
+_COMMON = 3.0  # days that two logs of the same time have in common, at least, and a quarter of the shorter one
 _FEWEST, _MOST = 30, 2_000  # links from which a shift is learnt
 _JOINTLY = 4_000_000  # pairs up to which links are one to one
 _AS_GOOD = 2.0  # standard errors up to which a shift is about as good as another
@@ -73,17 +74,25 @@ def shift_of(targets: Bags, queries: Bags) -> Shift | None:
     query, target = _links(targets, queries)
     if len(query) < _FEWEST:
         return None
-    lags = np.array([_lags(targets, queries, q, t) for q, t in zip(query, target, strict=True)])
-    day = round(DAY / _STEP)
-    moments = lags[:, day:-day] - 0.5 * (lags[:, : -2 * day] + lags[:, 2 * day :])
-    found = _clearest(moments, _STEP)
+    moments = _moments(targets, queries, query, target)
+    found = None if moments is None else _clearest(moments, _STEP)
     if found is not None:
         return Shift(*found, same_moments=True)
-    hours = _hours_kept(targets, queries, query, target)
-    found = _clearest(hours, _HOUR)
-    if found is None or _errors(moments, round(found[0] / _STEP)) < -_AGAINST:
+    found = _clearest(_hours_kept(targets, queries, query, target), _HOUR)
+    if found is None or (moments is not None and _errors(moments, round(found[0] / _STEP)) < -_AGAINST):
         return None
     return Shift(*found, same_moments=False)
+
+
+def _moments(targets: Bags, queries: Bags, query: Ints, target: Ints) -> Floats | None:
+    """Return how much more often links have an item at each lag than a day earlier and later; None of other weeks."""
+    spans = [(side.timeline.time.min(), side.timeline.time.max()) for side in (targets, queries) if side.timeline]
+    common = min(last for _, last in spans) - max(first for first, _ in spans)
+    if common < max(_COMMON * DAY, min(last - first for first, last in spans) / 4.0):
+        return None
+    lags = np.array([_lags(targets, queries, q, t) for q, t in zip(query, target, strict=True)])
+    day = round(DAY / _STEP)
+    return np.asarray(lags[:, day:-day] - 0.5 * (lags[:, : -2 * day] + lags[:, 2 * day :]))
 
 
 def _links(targets: Bags, queries: Bags) -> tuple[Ints, Ints]:
