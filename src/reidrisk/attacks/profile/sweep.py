@@ -115,9 +115,10 @@ def _near(targets: Any, b: Any, away: Any, low: Any, work: Any) -> Any:
             n += top - alone[p] >= least
         for j in range(n):
             o = np.uint64(near[j]) * _4
-            total = joined(joined(float(sums[o]), float(sums[o + _1])), float(sums[o + _2]))
+            last = float(sums[o + _2])
             if targets.kinds == 4:
-                total = joined(total, float(sums[o + _3]))
+                last = joined(last, float(sums[o + _3]))  # beside the first two: none waits for the other
+            total = joined(joined(float(sums[o]), float(sums[o + _1])), last)
             whole = np.int64(total + 0.5)
             if in_doubt(total):
                 whole = combined(sums[4 * near[j] : 4 * near[j] + targets.kinds])
