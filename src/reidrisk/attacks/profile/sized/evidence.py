@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reidrisk.attacks.profile.sized.levels import ItemLevels
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
+from reidrisk.attacks.profile.sized.scale import log_mean
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
 from reidrisk.attacks.profile.sized.volume import CORRELATIONS, Volume, ranks
@@ -19,11 +21,14 @@ from reidrisk.search.sparse import SparseDot
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)
 STRENGTHS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-SPREADS = (math.inf, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+SPREADS = (math.inf, 10_000.0, 3_000.0, 1_000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+_USUAL, _FINE = 300.0, 30.0  # spread up to which all are tried, whatever totals are; and a query's largest count
 _QUERIES, _TARGETS, _CANDIDATES = 150, 1_000, 4
 FEWEST = 10  # queries from which something is learnt
 _LOYAL = tuple((share, 0.1) for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7))  # shares of events that records foresee
 _MARGIN = 3.0  # nats of a query by which evidence may fall short and still not decide
+_MORE = 400, 1_000  # queries and targets from which the noise of levels is learnt
+_BURSTS, _SHAPE = 0.5, 0.25  # spread of bursts beside totals, and nats of an item that its shape may be worth
 _SHARED = (0.1, 0.2, 0.4)  # shares of a query that are held against none
 _TASTE = 0.1  # nats of a query that a taste must be worth: of people without any, chance gives less than 0.01
 _TIE = 1.5  # nats of a query by which one of them may be more likely: people are alike in more ways than a taste knows
@@ -48,14 +53,14 @@ class Sample:
 
     def evidence(self, model: Model) -> float:
         """Return the mean over queries of the log-likelihood, relative to independent events of anybody."""
-        scores = self.scores(model)
-        highest = scores.max(axis=1, keepdims=True)
-        mean = np.exp(scores - highest) @ (self.weight / self.weight.sum())
-        return float(np.mean(highest.ravel() + np.log(mean) + _anybody(model, self.queries, self.popularity)))
+        gain = log_mean(self.scores(model), self.weight)
+        return float(np.mean(gain + _anybody(model, self.queries, self.popularity)))
 
 
 def _anybody(model: Model, queries: Tally, popularity: Floats) -> Floats:
     """Return how much likelier the form finds each query's events if anybody made them than if independent."""
+    if model.levels is not None:
+        return model.levels.anybody(queries, popularity)
     if not model.bursts:
         return np.zeros(len(queries))
     from scipy.special import gammaln
@@ -105,11 +110,13 @@ def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
     ``like`` are those of similar tables, on the grid: then the climb begins there, and their form is taken.
     """
     if like is not None:
-        form = replace(like, volume=None, taste=None)
+        form = replace(like, volume=None, taste=None, levels=None)
         form = form.facing(sample.queries.variety) if form.distinct else form
         return _climbed(sample, form, (_nearest(SHARES, like.share), _nearest(STRENGTHS, like.strength)))[0]
     forms = [Model(distinct=True).facing(sample.queries.variety)] if distinct else []
-    forms += [Model(spread=spread) for spread in (SPREADS[:1] if distinct else SPREADS)]
+    # Much beyond the totals, no burst is seen.
+    most, fine = max(float(np.median(sample.queries.totals)), _USUAL), large_counts(sample.queries)
+    forms += [Model()] if distinct else [Model(spread=one, fine=fine) for one in SPREADS if one <= most or one > 1e9]
     found, best, place = forms[0], -math.inf, _highest(sample, forms[0])
     for form in forms:
         model, evidence, place = _climbed(sample, form, place)
@@ -118,6 +125,13 @@ def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
         elif form.bursts:
             break  # evidence rises and then falls with the spread
     return found
+
+
+def large_counts(queries: Tally) -> bool:
+    """Whether queries usually hold an item so often that what bursts tell must be tabulated for it."""
+    most = np.zeros(len(queries))
+    np.maximum.at(most, queries.rows, queries.events)
+    return bool(np.median(most) > _FINE)
 
 
 def nearly_as_likely(sample: Sample, model: Model) -> list[Model]:
@@ -129,6 +143,22 @@ def nearly_as_likely(sample: Sample, model: Model) -> list[Model]:
     others = [replace(model, share=share, strength=strength) for share, strength in _LOYAL]
     least = sample.evidence(model) - _MARGIN
     return [other for other in others if sample.evidence(other) >= least]
+
+
+def learn_levels(sample: Sample, model: Model, known: KnownBags, queries: Tally, seed: int) -> Model:
+    """Return the model of levels, where shares differ by more than chance and tables are dense; else the one given.
+
+    It may be a little less likely: counts are no normal curve, but which items go together tells more of who it is than
+    their shape does.
+    """
+    by_chance = not model.bursts or model.spread >= _BURSTS * np.median(queries.totals)
+    levels = None if by_chance else ItemLevels.learnt(known.table, queries)
+    if levels is None:
+        return model
+    more = sampled(known, queries, seed, _MORE, model)
+    found = Model(levels=levels.likeliest(more.targets, more.queries, more.weight))
+    least = sample.evidence(model) - _SHAPE * len(levels.items)
+    return found if sample.evidence(found) > least else model
 
 
 def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool, weighed: bool = False) -> Model | None:

@@ -71,7 +71,8 @@ class Habits:
             apart = evidence.learn_apart(sample, taste, self._related.doubtful, self._cutting is not None)
             if apart is not None:
                 return apart
-        if not self.model.distinct:
+        self.model = evidence.learn_levels(sample, self.model, self._known, self._queries, self._seed)
+        if not self.model.distinct and self.model.levels is None:
             self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
         return self.model
 
@@ -120,7 +121,7 @@ class Habits:
         return softening.cut_targets(sample.targets, sample.queries, self._seed, self._related, self.model.apart)
 
     def _rehearsed(self) -> Softness:
-        if self._parts is None:
+        if self._parts is None or self.model.levels is not None:  # a burst cut event by event is no new burst
             return Softness()
         # Parts are cut to the sizes of queries, whoever they are of: their totals tell nothing.
         plain = replace(self.model, volume=None)

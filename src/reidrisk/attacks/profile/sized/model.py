@@ -19,11 +19,12 @@ ordered events, so that they can be compared by how likely they make the queries
 ratio to the same with mu = p: what a target says that holds nothing.
 
 Each is a product of a query's row and a target's: what an item held is worth beyond one not held, and terms for what
-they share nothing of. Z and the Gamma functions are tabulated at knots and interpolated.
+they share nothing of. Z and the Gamma functions are tabulated at knots and interpolated: where counts are large, at
+closer ones and by third powers, since what lies between grows with the count.
 
 A fourth form is for tables that are apart, of which no item is in both: each item of a query has the probability that
 it has for somebody of the target's :class:`~reidrisk.attacks.profile.sized.taste.Taste`, an item that the target holds
-a hundredth of it, made to add up to 1.
+a hundredth of it, made to add up to 1. A fifth is for dense tables, :mod:`reidrisk.attacks.profile.sized.levels`.
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reidrisk.attacks.profile.sized.levels import ItemLevels
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.attacks.profile.sized.volume import Volume
 from reidrisk.base.arrays import Floats, Ints
 
-BASES = 2.0 ** -np.arange(6, -1, -1.0)  # knots of how often an item comes that a target does not hold, beside anybody
+_BASE = 6  # halvings of how often an item comes that a target does not hold, beside anybody, at which it is tabulated
 AGAIN = 0.01  # how much rarer an item is that the target holds, where tables are apart
 _LEVELS, _LARGEST = 12, 512  # sizes of queries at which the distinct form is tabulated, at most
 
@@ -48,18 +50,22 @@ _LEVELS, _LARGEST = 12, 512  # sizes of queries at which the distinct form is ta
 class Model:
     """The parameters: ``share`` rho, ``strength`` A, ``spread`` S (infinite: independent), or the ``distinct`` form.
 
-    ``sizes`` are the sizes of queries at which Z is tabulated. ``volume`` is what totals tell, where they are evidence.
-    ``taste`` says what else somebody with such a record has, instead of p; if tables are ``apart``, that alone counts.
+    ``fine``: what bursts tell is tabulated for large counts. ``sizes`` are the sizes of queries at which Z is
+    tabulated. ``volume`` is what totals tell, where they are evidence. ``taste`` says what else somebody with such a
+    record has, instead of p; if tables are ``apart``, that alone counts.
+    Where there are ``levels``, they alone count.
     """
 
     share: float = 0.9
     strength: float = 1.0
     spread: float = math.inf
     distinct: bool = False
+    fine: bool = False
     sizes: tuple[int, ...] = ()
     volume: Volume | None = None
     taste: Taste | None = None
     apart: bool = False
+    levels: ItemLevels | None = None
 
     def facing(self, sizes: Ints) -> Model:
         """Return the model with Z tabulated for queries of such sizes."""
@@ -82,19 +88,45 @@ class Model:
     @property
     def bursts(self) -> bool:
         """Whether events after the first of an item are worth less than the first."""
-        return not self.distinct and not self.apart and not math.isinf(self.spread)
+        return not self.distinct and not self.apart and self.levels is None and not math.isinf(self.spread)
 
     @property
     def knots(self) -> Floats:
         """Values of S mu at which the Gamma functions are tabulated."""
-        return np.asarray(2.0 ** (np.arange(-8, 2 * math.ceil(math.log2(self.spread)) + 1) / 2))
+        steps = 4 if self.fine else 2
+        return np.asarray(2.0 ** (np.arange(-4 * steps, steps * math.ceil(math.log2(self.spread)) + 1) / steps))
+
+    @property
+    def bases(self) -> Floats:
+        """Values at which it is tabulated how often an item comes that a target does not hold, beside anybody."""
+        steps = 4 if self.fine else 1
+        return np.asarray(2.0 ** (-np.arange(_BASE * steps, -1, -1.0) / steps))
 
 
 class Between(NamedTuple):
-    """Each value lies between the knots ``low`` (-1: zero) and ``low + 1``, at ``part`` of the way."""
+    """Each value lies between the knots ``low`` (-1: zero) and ``low + 1``, at ``part`` of the way; there are ``n``."""
 
     low: Ints
     part: Floats
+    n: int
+
+    def weights(self, fine: bool) -> dict[int, Floats]:
+        """Return the weight of each knot, by how far it is from ``low``: of two knots, or, ``fine``, of four.
+
+        >>> {k: w.tolist() for k, w in Between(np.array([2]), np.array([0.5]), 9).weights(fine=True).items()}
+        {-1: [-0.0625], 0: [0.5625], 1: [0.5625], 2: [-0.0625]}
+        """
+        t, linear = self.part, {0: 1.0 - self.part, 1: self.part}
+        if not fine:
+            return linear
+        inside = (self.low >= 1) & (self.low <= self.n - 3)
+        cubic = {
+            -1: -t * (t - 1.0) * (t - 2.0) / 6.0,
+            0: (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0,
+            1: -(t + 1.0) * t * (t - 2.0) / 2.0,
+            2: (t + 1.0) * t * (t - 1.0) / 6.0,
+        }
+        return {k: np.where(inside, weight, linear.get(k, 0.0)) for k, weight in cubic.items()}
 
 
 def between(values: Floats, knots: Floats) -> Between:
@@ -103,7 +135,7 @@ def between(values: Floats, knots: Floats) -> Between:
     below, step = low < 0, np.log(knots[low + 1]) - np.log(knots[np.maximum(low, 0)])
     logs = np.log(np.maximum(values, knots[0])) - np.log(knots[np.maximum(low, 0)])
     part = np.where(below, values / knots[0], logs / np.where(below, 1.0, step))
-    return Between(low, np.clip(part, 0.0, 1.0))
+    return Between(low, np.clip(part, 0.0, 1.0), len(knots))
 
 
 def log_bursts(times: Any, urn: Any) -> Floats:

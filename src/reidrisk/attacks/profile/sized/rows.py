@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
-from reidrisk.attacks.profile.sized.model import AGAIN, BASES, Model, between, log_bursts
+from reidrisk.attacks.profile.sized.model import AGAIN, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import COARSE
 from reidrisk.attacks.profile.sized.volume import VolumeTerms
@@ -103,13 +103,17 @@ def _entries(model: Model, table: Tally) -> _Entries:
     n, items = table.counts.shape
     more = len(model.sizes) if model.distinct else 0
     if model.bursts:
-        more = len(BASES) + 1 + items * len(model.knots)
+        more = len(model.bases) + 1 + items * len(model.knots)
     more += 0 if model.taste is None else model.taste.vectors.shape[1]
+    more += 0 if model.levels is None else max(model.levels.width - items, 0) + 2
     return _Entries(n, items + 1 + more + (0 if model.volume is None else len(VolumeTerms._fields)))
 
 
 def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None = None) -> Any:
     """Return the weights of targets, of the ``wanted`` items only; default: all."""
+    if model.levels is not None:
+        each, alone = model.levels.of_targets(table)
+        return _level_rows(model, table, each, [alone, np.ones(len(table))])
     n, items = table.counts.shape
     totals = table.variety.astype(np.float64) if model.distinct else table.totals
     base = 1.0 - model.share + model.share * model.strength / (totals + model.strength)
@@ -143,23 +147,26 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedIt
     out.add(row, item, worth)
     out.add(everyone, items, level)
     if model.bursts:
-        place = between(base, BASES)
-        out.add(everyone, items + 1 + place.low + 1, 1.0 - place.part)
-        out.add(everyone, items + 1 + place.low + 2, place.part)
-        knots, first = model.knots, items + 1 + len(BASES) + 1
+        place = between(base, model.bases)
+        for step, weight in place.weights(model.fine).items():
+            out.add(everyone, items + 1 + np.maximum(place.low + 1 + step, 0), weight)
+        knots, first = model.knots, items + 1 + len(model.bases) + 1
         if wanted is not None:
             kept = np.flatnonzero(wanted.again[item])
             row, item, plain, own = row[kept], item[kept], plain[kept], own[kept]
         for sign, urn in ((1.0, plain + own), (-1.0, plain)):  # taste says how an item begins, not how often it comes
             place = between(model.spread * urn, knots)
-            at = first + item * len(knots) + place.low
-            out.add(row, np.maximum(at, 0), np.where(place.low >= 0, sign * (1.0 - place.part), 0.0))
-            out.add(row, at + 1, sign * place.part)
+            for step, weight in place.weights(model.fine).items():
+                at = np.clip(place.low + step, 0, len(knots) - 1)  # where it lies beyond, its weight is 0
+                out.add(row, first + item * len(knots) + at, np.where(place.low + step >= 0, sign * weight, 0.0))
     return out.matrix()
 
 
 def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
     """Return the weights of queries."""
+    if model.levels is not None:
+        each, alone = model.levels.of_queries(table)
+        return _level_rows(model, table, each, [np.ones(len(table)), alone], asked=True)
     n, items = table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
     times = np.ones(len(item)) if model.by_item else table.events
@@ -175,6 +182,18 @@ def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
         out.add_last(list(sums.T), before=0 if model.volume is None else len(VolumeTerms._fields))
     if model.volume is not None:
         out.add_last(model.volume.of_queries(table.totals))
+    return out.matrix()
+
+
+def _level_rows(model: Model, table: Tally, each: Floats, alone: Sequence[Floats], asked: bool = False) -> Any:
+    """Return the rows of dense records; what one adds by itself meets a 1 of the other side."""
+    (n, width), items, out = each.shape, table.counts.shape[1], _entries(model, table)
+    columns = np.arange(width) + (np.arange(width) >= items)  # but for that of sizes
+    out.add(np.repeat(np.arange(n), width), np.tile(columns, n), each.ravel())
+    out.add(np.arange(n), items, model.sizes_of(table) if asked else np.zeros(n))
+    out.add_last(alone, before=0 if model.volume is None else len(VolumeTerms._fields))
+    if model.volume is not None:
+        out.add_last((model.volume.of_queries if asked else model.volume.of_targets)(table.totals))
     return out.matrix()
 
 
@@ -195,10 +214,10 @@ def _add_bursts(out: _Entries, model: Model, table: Tally, popularity: Floats) -
     row, item, times = table.rows[again], table.counts.indices[again].astype(np.int64), table.events[again]
     urn = model.spread * popularity[item]
     anybody = np.bincount(row, log_bursts(times, urn), minlength=n)
-    for level, base in enumerate((0.0, *BASES)):
+    for level, base in enumerate((0.0, *model.bases)):
         worth = np.asarray(np.bincount(row, log_bursts(times, base * urn), minlength=n), dtype=np.float64)
         out.add(np.arange(n), items + 1 + level, worth - anybody)
-    knots, first = model.knots, items + 1 + len(BASES) + 1
+    knots, first = model.knots, items + 1 + len(model.bases) + 1
     for level, knot in enumerate(knots):
         out.add(row, first + item * len(knots) + level, log_bursts(times, knot))
 
