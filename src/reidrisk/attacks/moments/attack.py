@@ -39,7 +39,7 @@ _BID, _ROUNDS = 64, 200  # targets for which a query bids, and rounds of bids
 def _cost(targets: Any) -> Callable[[int], float]:
     """Return reference seconds: both logs are laid on all grids, however few queries are asked about."""
     events = len(targets) if targets.timeline is None else len(targets.timeline)
-    return lambda n_queries: 2.0 + 2e-5 * events + 2e-7 * n_queries * len(targets)
+    return lambda n_queries: 2.0 + 4e-5 * events + 2e-7 * n_queries * len(targets)
 
 
 class _Grid(NamedTuple):
