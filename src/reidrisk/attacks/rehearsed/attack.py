@@ -34,9 +34,9 @@ def _cost(targets: Any) -> Callable[[int], float]:
     Queries, about as many as targets, are all weighed against each other, whichever of them are asked about.
     """
     n, items, tokens = len(targets), _size(targets), int(targets.n_tokens)
-    practice = 7e-4 * min(n, PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
+    practice = 7e-4 * min(n, PRACTISED) + 3.5e-5 * min(items, 200_000) + 4e-4 * min(tokens, 20_000)
     together = 3e-7 * n * n if n * n <= PAIRS else 0.0
-    return lambda n_queries: 1.0 + practice + 1.2e-4 * n + together + 3e-7 * n * n_queries
+    return lambda n_queries: 1.5 + practice + 1.2e-4 * n + together + 3e-7 * n * n_queries
 
 
 def _size(targets: Any) -> int:
