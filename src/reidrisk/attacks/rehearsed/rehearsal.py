@@ -81,7 +81,7 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
         chosen, weights = with_say(chosen, weights)
     panel = Panel(chosen, targets, queries)
     real = RealLinks(panel, queries, seed)
-    if cutting.doubtful and not (_borne_out(panel) and real.seem_there(practice)):
+    if cutting.doubtful and not (_borne_out(panel, cutting) and real.seem_there(practice)):
         return None
     again = _attacks(cutting, practice.model)
     estimate = outlook(again, practice, case, some, queries, cutting, people, crowd, seed)
@@ -101,10 +101,10 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
     return Rehearsal(panel, weights, practice, cutting, estimate, hours, sizes)
 
 
-def _borne_out(panel: Panel) -> bool:
-    """Whether the model of bags finds real queries likelier, too, if nothing is shared."""
+def _borne_out(panel: Panel, cutting: Cutting) -> bool:
+    """Whether the model of bags finds real queries likelier if nothing is shared; where some is, it is not asked."""
     models = [one.model_ for one in panel.attacks if isinstance(one, ProfileBayes)]
-    return all(model is None or model.apart for model in models)
+    return cutting.kept > 0.0 or all(model is None or model.apart for model in models)
 
 
 def _alone(targets: Bags, queries: Bags) -> Rehearsal:
