@@ -19,7 +19,7 @@ import numpy as np
 from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.rehearsed.choices import Choices
 from reidrisk.attacks.rehearsed.estimate import Estimate, logit
-from reidrisk.attacks.rehearsed.explained import of_sizes, totals_of
+from reidrisk.attacks.rehearsed.explained import of_sizes
 from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, choices_of, questions, with_say
 from reidrisk.attacks.rehearsed.taught import RehearsedPairs, taught_by
@@ -74,9 +74,10 @@ def shortfall(
 
     What is left of a target has lost part of what it shares with the real query, too, where some is kept: rehearsed
     ones are cut to share as much as that. Where each of the ``targets`` stands for a crowd, as many queries are of
-    others. Where whole items go to one side, or queries are facts that targets hold, it is not asked.
+    others. It is not asked where whole items go to one side or queries are facts that targets hold, nor where whole
+    visits are cut: then a rehearsal is of people who came back, and real queries of others are less sure for that.
     """
-    if cutting.way not in ("part", "visits"):
+    if cutting.way != "part":
         return None
     case = cutting.rehearse(targets, queries, seed)
     if cutting.kept:
@@ -89,7 +90,7 @@ def shortfall(
     some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], practice.weights)
     panel = Panel(some, case.targets, case.queries)
     rehearsed = case.queries.take(slice(0, few))
-    real = _as_short(queries.take(reference(queries, few)), rehearsed, cutting, seed)
+    real = of_sizes(queries.take(reference(queries, few)), rehearsed, seed)
     rng, nobody = stream(seed, "rehearsal: differing"), np.zeros(len(real), dtype=np.int64)
     theirs, _ = choices_of(panel, panel.asked(rehearsed), case.truth.target[:few], rng)
     ours, _ = choices_of(panel, panel.asked(real), nobody, rng)
@@ -137,17 +138,6 @@ def _as_unsure(choices: Choices, scores: Floats, level: float) -> Floats:
         low, high = (middle, high) if choices.said(less) > level else (low, middle)
     less[:, 0] = scores[:, 0] - high
     return less
-
-
-def _as_short(queries: Bags, like: Bags, cutting: Cutting, seed: int) -> Bags:
-    """Return real queries as short as others, rank by rank: by whole visits where these were cut so."""
-    short = of_sizes(queries, like, seed)
-    if cutting.way != "visits":
-        return short
-    assert queries.visits is not None
-    wanted, all_of_it = (totals_of(one).astype(np.int64) for one in (short, queries))
-    drawn = queries.visits.draw(wanted, all_of_it, stream(seed, "rehearsal: fewer visits"))
-    return queries.with_visits(queries.visits.keep(drawn))
 
 
 def _logit(rate: float, n: int) -> float:
