@@ -37,7 +37,7 @@ class WithAttacks(typer.core.TyperCommand):
         helps = {
             "attack": f"{named(attacks)}; repeatable. Default: those that apply of {usual}.",
             "scenario": f"Who attacks, with what: {named(scenarios.registry())}; default: all that fit.",
-            "system": f"What the tokens come from: {named(mechanisms.registry())}. Of 'other' nothing is known.",
+            "system": f"Where the records come from: {named(mechanisms.registry())}. Nothing is known of 'other'.",
             "layout": f"{', '.join(layouts())}; default: detected.",
         }
         for parameter in self.params:
@@ -205,7 +205,7 @@ def _refuse_beside_spec(context: typer.Context) -> None:
     for name in context.params:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE" and name not in _BESIDE_SPEC:
-            what = "two tables" if name in ("targets", "queries") else flag(name)
+            what = "tables" if name in ("targets", "queries") else flag(name)
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
 
 

@@ -15,7 +15,8 @@ from reidrisk.attacks import Cells
 from reidrisk.audit import AuditSpec, audit_traces
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.populations.type_mixture import TypeMixture
-from reidrisk.records import Attributes, Vectors
+from reidrisk.records import Attributes, Events, Vectors
+from reidrisk.scenarios import TwoTables
 from reidrisk.search.engines import ENGINES, LocalEngine
 from reidrisk.sequence import Schedule, Sizes
 from reidrisk.sequence.pairs import PairSchedule, PairSizes
@@ -128,6 +129,24 @@ def test_attacks_that_may_give_no_answer_too(attack):
         assert np.array_equal(getattr(here, field), getattr(there, field)), field
     for near, far in zip(*(attack.candidates(queries, 3, engine=e) for e in (None, ShardingEngine([9]))), strict=True):
         assert np.array_equal(near, far)
+
+
+@pytest.mark.parametrize("attack", [attacks.Coincidences(), attacks.Clock()], ids=lambda attack: attack.name)
+def test_what_times_of_bags_say_is_the_same_on_shards(attack):
+    rng = np.random.default_rng(4)
+    who, what = rng.integers(0, N, 600), rng.integers(0, TOKENS, 600)
+    when = (1.7e15 + rng.integers(0, 60 * 86_400, 600) * 1e6).astype("M8[us]")
+    seen = [
+        {"who": who[side], "what": what[side].astype(str), "when": when[side]} for side in rng.random((2, 600)) < 0.6
+    ]
+    case = TwoTables(*(Events(one, user="who", items="what", time="when") for one in seen)).case(0)
+    assert case.targets.timeline is not None
+    assert case.targets.clock is not None
+    attack.fit(case.targets).look_around(case.queries)
+    here, there = (attack.link(case.queries, engine=e) for e in (None, ShardingEngine([7, 20])))
+    assert len(np.unique(here.target)) > N // 2
+    for field in ("target", "score", "n_ties"):
+        assert np.array_equal(getattr(here, field), getattr(there, field)), field
 
 
 def test_pooled_observers_and_groups_on_shards():
