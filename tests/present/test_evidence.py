@@ -46,6 +46,7 @@ def test_all_charts_and_tables_of_the_page_are_there(pack):
     files, shown = read(pack), page(published())
     charts = {name.removeprefix("charts/").removesuffix(".svg") for name in files if name.startswith("charts/")}
     assert charts == set(shown.figures())
+    assert all(data.count(b"\n") > 1 for name, data in files.items() if name.startswith("tables/")), "a head alone"
     rows = list(csv.reader(io.StringIO(files["tables/growth-figure.csv"].decode())))
     assert tuple(rows[0]) == shown.figures()["growth"].numbers.columns
     assert len(rows) > 4

@@ -68,7 +68,7 @@ def _tables(page: Page) -> Iterator[tuple[str, Table]]:
 def _of_section(section: Section, within: str = "section") -> Iterator[tuple[str, Table]]:
     """Give the tables of a section and its parts; one without a title has the name of what it is part of."""
     name = "".join(letter if letter.isalnum() or letter == "-" else "-" for letter in section.anchor) or within
-    if section.table is not None:
+    if section.table is not None and section.table.rows:
         yield name, section.table
     if section.figure is not None and section.figure.numbers is not None:
         yield f"{name}-figure", section.figure.numbers

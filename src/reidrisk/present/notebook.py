@@ -54,7 +54,7 @@ def _section(section: Section, level: int) -> Iterator[str]:
     yield from _paragraphs(section.paragraphs)
     if section.figure is not None:
         yield _figure(section.figure)
-    if section.table is not None:
+    if section.table is not None and section.table.rows:
         yield _table(section.table)
     if section.code:
         yield f"<pre>{escape(section.code)}</pre>"
