@@ -87,6 +87,21 @@ def test_strangers_who_resemble_somebody_do_not_spoil_what_is_learnt():
     assert found.drawn[:, 0].mean() == pytest.approx(0.9, abs=0.05)
 
 
+def test_people_with_several_queries_are_not_taken_for_strangers():
+    rng = np.random.default_rng(5)
+    people = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 8)) + 0.7 * rng.normal(size=(300, 8))
+    half = np.concatenate([people[:150], people[:150]])
+    asked = half + rng.normal(size=(300, 8)) * 0.3
+    names = [f"m{c}" for c in range(8)]
+    known, queries = (dict(zip(names, np.round(50 + 10 * x, 1).T, strict=True)) for x in (people, asked))
+    targets, queries = Attributes.together(Attributes(known), Attributes(queries))
+    attack = attacks.FellegiSunter().fit(targets).look_around(queries)
+    links = attack.link(queries, probability=True)
+    right = measure.credits(attack, queries, links, np.arange(300) % 150)
+    assert attack.agreement_.linked > 0.9
+    assert measure.calibration(links.probability, right, links.n_ties).excess < 0.03
+
+
 def test_strangers_are_learnt_and_probabilities_allow_for_them():
     everybody = people(2_400, kinds=("number", "category", "category", "category", "prefix"))
     targets = everybody.take(np.arange(1_200))

@@ -23,7 +23,7 @@ _LEARNING = 2e9  # pairs of cells looked at to learn, at most
 
 def _cost(targets: Any) -> Callable[[int], float]:
     cells = targets.tokens.size
-    learning = 2.0 + _CELL * min(2_000 * cells, max(_LEARNING, 200 * cells)) if targets.n_epochs > 1 else 0.0
+    learning = 2.0 + 2 * _CELL * min(2_000 * cells, max(_LEARNING, 200 * cells)) if targets.n_epochs > 1 else 0.0
     return lambda n_queries: learning + _CELL * n_queries * cells
 
 

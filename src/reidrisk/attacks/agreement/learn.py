@@ -34,6 +34,7 @@ import numpy as np
 from reidrisk import search
 from reidrisk.attacks.agreement.histograms import histograms
 from reidrisk.attacks.agreement.levels import Levels
+from reidrisk.attacks.agreement.repeats import have_several
 from reidrisk.base import Bools, Floats, Ints, each, stream
 from reidrisk.search import Index, RangeWeights, to_grid
 
@@ -132,10 +133,14 @@ def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value:
     asked, apart, like = queries[rows].astype(np.int64), None, np.ones(len(rows))
     if len(queries) >= _FEWEST:
         # The same queries come first, so that each is left out beside itself.
-        others = np.setdiff1d(_sampled(queries, _MANY, stream(seed, "agreement: apart")), rows)
+        many = int(min(_MANY, max(_CELLS / (n * r), len(rows))))
+        others = np.setdiff1d(_sampled(queries, many, stream(seed, "agreement: apart")), rows)
         among = Index(queries[np.concatenate([rows, others])], targets.n_tokens)
         pairs = _pairs(begun, among, asked, starts, stream(seed, "agreement: others apart"))
         pairs.counts[pairs.rows == np.arange(len(rows))[:, None]] = 0.0
+        nearest = _nearest_of_repeats(begun, targets, among.tokens, starts)
+        if nearest is not None:  # who is nearest to the same target may be the same person once more, and no stranger
+            pairs.counts[nearest[pairs.rows] == nearest[: len(rows)][:, None]] = 0.0
         apart, like = _fitted(replace(begun, linked=1.0), asked, pairs, np.zeros(len(rows)))
         like = like / (len(among) - 1)
     found = [
@@ -156,6 +161,16 @@ def learn_again(found: Agreement, targets: Index, queries: Ints, near: Ints, cha
     sums = np.stack([(chance[..., None] * (level == one)).sum(axis=1) for one in range(found.m.shape[1])], axis=-1)
     column = np.broadcast_to(np.arange(asked.shape[1]), asked.shape)
     return _better(found, begun, sums, chance.sum(axis=1), asked, column)
+
+
+def _nearest_of_repeats(begun: Agreement, targets: Index, queries: Ints, starts: Ints) -> Ints | None:
+    """Return the nearest target of each query, where people have several queries; else ``None``."""
+    scorer = search.EpochScorer(begun.weights(starts, targets.n_tokens))
+    best = scorer.best(targets, queries)
+    some = _by_content(targets.tokens)[: len(queries)]
+    others = scorer.candidates(targets, targets.tokens[some], min(2, len(targets)))
+    of_others = np.where(others.target[:, 0] == some, others.score[:, -1], others.score[:, 0])
+    return best.target if have_several(best.target, best.score, of_others) else None
 
 
 def _beginnings(begun: Agreement, shared: Bools) -> tuple[Agreement, ...]:

@@ -12,7 +12,6 @@ in which l and k are what these odds make of them. Claims are found by passing m
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +22,6 @@ from reidrisk.base.arrays import Floats, Ints
 
 _STEPS, _ROUNDS = 12, 5  # how often the share is learnt anew, and rounds of messages between
 _PRIOR, _LINKED = 4.0, 0.9  # queries that a share of linked ones counts for before any is seen
-_USUAL = 0.95  # of strangers' best scores: two queries above it that want one target are of one person
 
 
 class Wishes(NamedTuple):
@@ -87,19 +85,3 @@ def settle(wanted: Wishes, n: int) -> Claims:
     assert message is not None
     taken = np.log1p(total)
     return Claims(taken, wanted.near, message + taken[wanted.near], odds, linked)
-
-
-def have_several(target: Ints, score: Ints, others: Ints) -> bool:
-    """Whether people have several queries: clearly more than one in twenty wants a target that a better one wants too.
-
-    Only queries count whose best ``score`` is higher than most people's would be who are not among the targets: as
-    high as the best scores of ``others``, which are targets with those of other people.
-
-    >>> target, others = np.arange(100) % 50, np.zeros(100, dtype=int)
-    >>> have_several(target, np.full(100, 5), others), have_several(target, np.full(100, -5), others)
-    (True, False)
-    """
-    high = score > np.quantile(others, _USUAL)
-    twice = int(high.sum()) - len(np.unique(target[high]))
-    chance = (1.0 - _USUAL) * len(target)
-    return twice > chance + 3.0 * math.sqrt(chance) + 3.0
