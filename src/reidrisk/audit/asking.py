@@ -128,7 +128,7 @@ def run_exports(
     spec: AuditSpec, inputs: Exports, tell: Progress, engine: Engine | None, heard: Heard | None = None
 ) -> AuditResult:
     """Read the exports that a spec names, and audit them."""
-    tell("reading the exports", 0.0)
+    tell("reading-exports", 0.0)
     reading = inputs.reading
     exports = read(inputs.files, reading, spec.scenario, heard, spec.min_group)
     found = audit_exports(

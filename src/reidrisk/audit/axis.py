@@ -39,6 +39,7 @@ class Axis(ABC):
 
     counts: tuple[int, ...]
     skipped: tuple[int, ...]
+    every: str | None = None  # what an epoch is, where the question says it
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -183,7 +184,11 @@ def axis_of(case: Case, spec: AuditSpec, scenario: Note | None) -> Axis:
         return DimensionAxis(case, spec)
     if scenario is not None and scenario.code == KNOWS:
         return FactAxis(case, spec)
-    return AmountAxis(case, spec) if isinstance(case.targets, Bags) else EpochAxis(case, spec)
+    if isinstance(case.targets, Bags):
+        return AmountAxis(case, spec)
+    axis = EpochAxis(case, spec)
+    axis.every = None if scenario is None else scenario.get("every")
+    return axis
 
 
 def counts_to_look_at(spec: AuditSpec, size: int, usual: tuple[int, ...], what: str) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from reidrisk import bounds
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base import Bound, Steps
+from reidrisk.base import Bound, Stage, Steps
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import Case, TopSets
 
@@ -24,7 +24,7 @@ def bounds_at(
     found: list[Bound] = []
     for r in counts:
         # The optimal attacker's estimate looks at every target as often as an attack does.
-        steps.begin(f"bounds, {r} epochs", 2 * r / targets.n_epochs)
+        steps.begin(Stage("bounds-at", n=r), 2 * r / targets.n_epochs)
         known, asked = targets.epochs(r), queries.epochs(r)
         if top_sets is not None:
             sets = top_sets.epochs(r)

@@ -94,7 +94,7 @@ def audit_case(
     lower_ends = tuple(lower_end(risk, n) for risk, n in zip(risks, parts, strict=True))
     found = bounds_at(spec, case, top_sets, bounded, steps)
 
-    steps.begin("how sure the attack is", 2.0)
+    steps.begin("sureness", 2.0)
     worst = strongest(risks, lower_ends)
     used = axis.looks[-1] if worst is None else Look(worst.n_epochs, worst.which)
     sure, n_sure = _sureness(chosen, rows, used, looks[-1], worst)
@@ -146,7 +146,7 @@ def audit_case(
         scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),
     )
     worst_attack = strongest_of(chosen, None if worst is None else worst.attack)
-    within = steps.within("what would lower it", extra) if is_asked(spec) else None
+    within = steps.within("changes", extra) if is_asked(spec) else None
     more = further(
         case,
         spec,

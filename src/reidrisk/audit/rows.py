@@ -11,7 +11,7 @@ from reidrisk.attacks import Attack
 from reidrisk.audit import plan
 from reidrisk.audit.axis import Axis, Look
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base import DataError, Difference, Ints, Risk, Steps
+from reidrisk.base import DataError, Difference, Ints, Risk, Stage, Steps
 from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
 from reidrisk.records import Case, Truth
 from reidrisk.search.engines import Engine
@@ -66,7 +66,8 @@ class MeasuredRows:
         whole = look.n == self.axis.size
         here: list[Risk] = []
         for attack in chosen:
-            steps.begin(f"{attack.name}, {look.n} {self.axis.name}", self.axis.share(look))
+            at = Stage("attack-at", attack=attack.name, n=look.n, axis=self.axis.name, every=self.axis.every)
+            steps.begin(at, self.axis.share(look))
             if plan.for_whole(attack.name) and not whole:
                 continue
             links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)

@@ -89,14 +89,14 @@ def _run_published(
 ) -> AuditResult:
     """Audit what two sites log of the embedded people: the logs are read as those of anybody are."""
     seed = spec.seed or 0
-    tell("simulating the population", 0.0)
+    tell("simulating-population", 0.0)
     sets = populations.published(inputs.users, inputs.epochs, seed=seed)
     system = spec.mechanism(sets.n_tokens)
     if system.top_k != sets.k:
         raise OptionError(f"the published population holds {sets.k} topics per week, not {system.top_k}")
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
     sites = ("site 1", "site 2")
-    tell("reading the logs", 0.0)
+    tell("reading-logs", 0.0)
     logs = [log_of(api.expose(sets, seed=seed, site=site)) for site in sites]
     one, two = read(logs, io.Reading(user="visitor", time="week", items=("topic",)), heard=heard, least=spec.min_group)
     targets, queries = (traces_of(export.records, sets) for export in (one, two))
@@ -134,7 +134,7 @@ def _run_tables(
         assert isinstance(engine, Relational)
         found = run_stored(spec, inputs, engine, tell)
         return dataclasses.replace(found, fingerprints=sums, notes=found.notes + twice)
-    tell("reading the tables", 0.0)
+    tell("reading-tables", 0.0)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
     how = inputs.model_dump(include={"layout", "n_tokens", "allow_unmatched", "truth"})
     pair = io.read_pair(inputs.targets, inputs.queries, vocabulary=vocabulary, **how)

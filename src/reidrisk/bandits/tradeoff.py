@@ -120,7 +120,7 @@ def tradeoff(
     for base in bases:
         for step, amount in zip(spec.topping(), amounts, strict=True):
             points.append(TradeoffPoint(base[0].name, spec.noise, amount, *_measured(setting, base, step)))
-            say("playing and attacking", len(points) / (len(bases) * len(amounts)))
+            say("playing", len(points) / (len(bases) * len(amounts)))
     least = regret(env, None, spec.runs, spec.steps, seed, spec.level)
     found = Tradeoff(
         points=tuple(points),

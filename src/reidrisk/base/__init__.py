@@ -34,7 +34,7 @@ _NAMES = {
     "notes": "Note",
     "options": "between_0_and_1 from_0_to_1 is_number is_whole of_class one_of whole whole_up_to",
     "parallel": "Crew each n_threads slices",
-    "progress": "Progress Steps silent",
+    "progress": "Progress Stage Steps silent",
     "results": "Bound Covers Difference Measurement Result Risk Spoken",
     "streams": "BLOCK blocks checked_seed fresh_seed seed_or_fresh stream",
     "users": "UserIds as_users find_users first_seen is_text take_users",

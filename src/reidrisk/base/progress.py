@@ -1,8 +1,32 @@
 """Progress of a long job: one type for all of them, what is being done and the share of the whole that is behind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Self
 
 Progress = Callable[[str, float], None]  # called with what is being done, and the share of the whole that is done
+
+
+class Stage(str):
+    """What a job is doing, where its code alone does not say it: a code with values, as notes have.
+
+    :func:`reidrisk.present.words.stages.stage_said` turns codes into English. It is a text, the code, so that whoever
+    shows progress need not know of values.
+
+    >>> stage = Stage("attack-at", attack="Hamming", n=8)
+    >>> stage == "attack-at", stage.values["n"]
+    (True, 8)
+    """
+
+    __slots__ = ("values",)
+
+    values: Mapping[str, Any]
+
+    def __new__(cls, code: str, /, **values: Any) -> Self:
+        """Take a code, in kebab case, and what is to be filled in."""
+        stage = super().__new__(cls, code)
+        stage.values = MappingProxyType(values)
+        return stage
 
 
 def silent(stage: str, share: float) -> None:

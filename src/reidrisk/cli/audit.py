@@ -147,6 +147,7 @@ _BESIDE_SPEC = {  # options that say nothing of what is audited
 def audit(context: typer.Context, options: AuditOptions) -> None:
     """Measure how many people can be found in one table, or linked across two, and write a report."""
     from reidrisk.audit import run
+    from reidrisk.present.words.audit import terms_of_spec
 
     files, saved, people = options.files, options.saved, options.answers.keep_per_person
     pairs = None if options.reading.truth is None else Path(options.reading.truth)
@@ -165,7 +166,7 @@ def audit(context: typer.Context, options: AuditOptions) -> None:
     engine = options.search.made()
     if estimated(asked, engine, options.search.estimate, options.as_json):
         return
-    with output.progress_bar() as progress:
+    with output.progress_bar(terms_of_spec(asked.model_dump(mode="json"))) as progress:
         found = run(asked, progress, key=key, plain_sums=saved.plain_sums, engine=engine, heard=tell)
     finish(found, files.out, files.result, options.as_json, people, files.evidence)
 

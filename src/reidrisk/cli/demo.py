@@ -29,6 +29,7 @@ def demo(
         _write_example(write_example, seed)
         return
     from reidrisk.audit import AuditSpec, run
+    from reidrisk.present.words.audit import terms_of_spec
 
     sizes.CELLS.check(users * epochs, "the simulated population", "take fewer --users or --epochs")
     output.check_writable(out, result)
@@ -42,7 +43,7 @@ def demo(
         f"Two sites see one topic per week of {users:,} simulated people; can they tell who is who? "
         f"This takes about {_estimate(users, epochs, sample)} on two cores, a little longer the first time."
     )
-    with output.progress_bar() as progress:
+    with output.progress_bar(terms_of_spec(spec.model_dump(mode="json"))) as progress:
         found = run(spec, progress, heard=tell)
     finish(found, out, result, as_json)
 

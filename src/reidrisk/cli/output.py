@@ -18,6 +18,8 @@ from rich.progress import Progress as Bar
 from reidrisk.base import OptionError, Progress, ReidRiskError, printable, require, silent
 from reidrisk.present.console import print_page
 from reidrisk.present.model import Page
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.stages import stage_said
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
@@ -161,8 +163,8 @@ def do_each(files: Sequence[tuple[Path | None, Callable[[Path], None]]], show: C
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Show stage, bar and time left on standard error, where that is a terminal."""
+def progress_bar(terms: Terms | None = None) -> Iterator[Progress]:
+    """Show stage, bar and time left on standard error, where that is a terminal; ``terms`` are for the stages."""
     terminal = Console(stderr=True)
     if not terminal.is_terminal:
         yield silent
@@ -170,7 +172,8 @@ def progress_bar() -> Iterator[Progress]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Bar(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield lambda stage, share: bar.update(task, description=printable(stage), completed=share)
+        said = partial(stage_said, terms=terms)
+        yield lambda stage, share: bar.update(task, description=printable(said(stage)), completed=share)
 
 
 class _Console(Console):

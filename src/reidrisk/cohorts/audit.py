@@ -173,7 +173,7 @@ def audit_tables(spec: CohortSpec, progress: Progress | None = None) -> tuple[Co
     if files is None:
         raise OptionError("the spec names no tables; give CohortSpec(tables=CohortTables(...))")
     steps = Steps(progress, 10.0)
-    steps.begin("reading the tables", 4.0)
+    steps.begin("reading-tables", 4.0)
     if private and fitted_to_users(files.assignment):
         fitted = "these cohorts were fitted to these very users (--min-size, or a table that --save-table wrote)"
         instead = "which no noise covers; assign them by a table made without these users: --table"
@@ -182,7 +182,7 @@ def audit_tables(spec: CohortSpec, progress: Progress | None = None) -> tuple[Co
     # No noise covers whether anything matches: a private measurement goes on either way.
     visits, categories = read_visits(files.visits), read_categories(files.categories)
     seen = category_visits(visits, categories, users, "keep" if private else "refuse")
-    steps.begin("measuring the gaps", 6.0)
+    steps.begin("measuring-gaps", 6.0)
     found = sensitivity(cohort, seen.visited, spec, seen.categories)
     return cohort_audit(found, spec.worst, seen.covered), found
 

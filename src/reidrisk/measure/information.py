@@ -10,7 +10,7 @@ import numpy as np
 
 from reidrisk.base import DataError, Note, OptionError, Spoken, between_0_and_1, checked_seed, stream
 from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.progress import Progress, Steps, silent
+from reidrisk.base.progress import Progress, Stage, Steps, silent
 from reidrisk.measure.bits import Bits, Information
 from reidrisk.records import Traces
 from reidrisk.records.base import check_same_rows
@@ -102,8 +102,8 @@ def independence(
     _check_pair(one, two)
     steps = Steps(progress, 3.0)
     whole: dict[str, Any] = {"preset": preset, "schedule": schedule, "seed": seed, "level": level, "device": device}
-    together = information(one, two, progress=steps.within("whole records", 2.0), **whole)
-    within = steps.within("one epoch", 1.0)
+    together = information(one, two, progress=steps.within("whole-records", 2.0), **whole)
+    within = steps.within("one-epoch", 1.0)
     first = (one.epochs(1), two.epochs(1)) if single == "sequence" else (one, two)
     apart = information(*first, method=single, progress=within, **whole)
     gap, a, b = together.mutual.value - apart.mutual.value, together.mutual, apart.mutual
@@ -144,7 +144,7 @@ def _by_sequence(
             device=device,
             progress=_half(progress or silent, stage, behind),
         )
-        for stage, source, behind in (("entropy", None, 0.0), ("conditional entropy", one.tokens, 0.5))
+        for stage, source, behind in (("entropy", None, 0.0), ("conditional-entropy", one.tokens, 0.5))
     )
     per_user = np.stack([alone.nats, given.nats], axis=1) / np.log(2.0)
     notes = [Note("difference-of-cross-entropies", users=alone.n_training), *alone.notes, *given.notes]
@@ -153,7 +153,7 @@ def _by_sequence(
 
 def _half(progress: Progress, stage: str, behind: float) -> Progress:
     """Return the progress of one of two halves; it says the stage, and what the model says of itself."""
-    return lambda said, share: progress(f"{stage}: {said}", behind + share / 2.0)
+    return lambda said, share: progress(Stage(stage, said=said), behind + share / 2.0)
 
 
 def _by_counts(one: Traces, two: Traces, corrected: bool, seed: int, level: float) -> Information:

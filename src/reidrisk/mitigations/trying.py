@@ -123,7 +123,7 @@ def tried(
     chosen = tuple(one.within(trial) for one in chosen)
     run, out = planned(case, chosen, attacks, trial, budget, utility)
     steps = Steps(progress, total=2.0 * len(chosen) + 1.0)
-    steps.begin("as it is", 1.0)
+    steps.begin("unchanged", 1.0)
     found, judged, refused = [], [], []
     for one in chosen:
         steps.begin(one.text, 1.0)

@@ -14,7 +14,7 @@ import torch
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
-from reidrisk.base.progress import Progress, silent
+from reidrisk.base.progress import Progress, Stage, silent
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.sequence.network import Network, nats
@@ -146,8 +146,9 @@ class _Run:
             if self.step % self.every == 0 or self.step == self.total:
                 self._look(float(losses))
                 losses.zero_()
-                bits = f"{self.curve[-1]:.3f} bits per epoch" if self.curve else "no bits yet"
-                self.progress(f"{bits}, {time.monotonic() - began:.0f} s", self.step / self.total)
+                found = {"bits": self.curve[-1]} if self.curve else {}
+                stage = Stage("bits-found" if found else "bits-none", **found, seconds=time.monotonic() - began)
+                self.progress(stage, self.step / self.total)
 
     def _one_step(self) -> torch.Tensor:
         self.network.train()

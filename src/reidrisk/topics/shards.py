@@ -56,5 +56,5 @@ def write_sites(
             traces = Traces(seen.tokens, seen.n_tokens, users=users, vocabulary=seen.vocabulary)
             io.write_traces(traces, place / f"part-{start // shard:05}.parquet")
 
-    each(write, range(0, n, shard), threads, progress, "drawing users")
+    each(write, range(0, n, shard), threads, progress, "drawing-users")
     return places

@@ -113,7 +113,7 @@ class Neural(ScoredAttack[TokenRecords]):
         check_pairs(one, two)
         where = torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
         steps = Steps(progress, 2.0)
-        within = steps.within("learning to embed", 1.0)
+        within = steps.within("learning-to-embed", 1.0)
         both: Any
         with torch.random.fork_rng(devices=range(torch.cuda.device_count()) if where.type == "cuda" else []):
             torch.manual_seed(int(stream(self.seed, "neural: start").integers(2**62)))
@@ -127,7 +127,7 @@ class Neural(ScoredAttack[TokenRecords]):
                 model = self._of_bags(one, two)
             model.encoder.to(where)
             model.network.to(where)
-            hear = steps.within("learning pairs", 1.0)
+            hear = steps.within("learning-pairs", 1.0)
             self.model_ = learn_pairs(model, both, len(one), self.pair_schedule, self.seed, hear)
         self.training_users_ = TrainingUsers.of(one, two)
         self._kind, self._labels, self._shorter = type(one).__name__, marks_of_labels(one), self.pair_schedule.shorter

@@ -100,7 +100,7 @@ def estimate(spec: AuditSpec, engine: Relational, tell: Progress | None = None) 
     report = tell or silent
     times = []
     for i, k in enumerate((small, small, one_in)):
-        report("timing a part", i / 3)
+        report("timing-a-part", i / 3)
         times.append(_timed(partial(run_stored, spec, inputs, engine, None, -1, k)))
     seconds, processor = (_grown(times[1][i], times[2][i], queries / small, queries / one_in, queries) for i in (0, 1))
     row = 40 + 10 * epochs

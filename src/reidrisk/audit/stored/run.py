@@ -33,7 +33,7 @@ from reidrisk.audit.truth_doubt import check_truth
 from reidrisk.audit.warnings import warnings
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
-from reidrisk.base.progress import Progress, silent
+from reidrisk.base.progress import Progress, Stage, silent
 from reidrisk.base.results import Difference, Risk
 from reidrisk.measure.exposure import counted_exposure
 from reidrisk.measure.risk import chosen_queries
@@ -73,7 +73,7 @@ def run_stored(
     folder = Path(tempfile.mkdtemp(prefix="reidrisk-", dir=engine.spill))
     try:
         with engine.session() as session:
-            (tell or silent)("checking the tables", 0.0)
+            (tell or silent)("checking-tables", 0.0)
             tables = _prepared(session, inputs, folder, one_in, parts)
             for stored in (tables.targets, tables.queries):
                 session.parquet(stored.relation, stored.files)
@@ -160,7 +160,7 @@ def _audited(
     for i, n in enumerate(counts):
         here: list[Risk] = []
         for attack in chosen:
-            tell(f"{attack.name}, {n} epochs", i / len(counts))
+            tell(Stage("attack-at", attack=attack.name, n=n, axis="epochs"), i / len(counts))
             world.learnt(attack, n)
             whole = world.by_join(attack, n)
             if whole is not None:
@@ -178,7 +178,7 @@ def _audited(
     ends = tuple(lower_end(risk, cuts[i], counted.get(i)) for i, risk in enumerate(risks))
     worst = strongest(risks, ends)
     assert worst is not None
-    tell("how sure the attack is", 0.95)
+    tell("sureness", 0.95)
     alike = {risk.attack: risk.rate for risk in risks if risk.n_epochs == worst.n_epochs}
     sure, n_sure = _sureness(world, [one for one in chosen if one.name not in joined], alike, spec, worst.n_epochs)
     used = (worst.attack, worst.n_epochs)

@@ -16,8 +16,31 @@ if TYPE_CHECKING:
 
 def of_system(result: AuditResult) -> Mapping[str, Any]:
     """Return the words for the system that was audited; none where it has no words of its own."""
-    found: Mapping[str, Any] = texts("choices")["systems"].get(result.spec.get("system"), {})
+    return _of_system(result.spec)
+
+
+def _of_system(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = texts("choices")["systems"].get(spec.get("system"), {})
     return found
+
+
+def terms_of_spec(spec: Mapping[str, Any]) -> Terms:
+    """Return the words of the reader's own data before anything is read: by the system, and the columns that are named.
+
+    >>> terms_of_spec({"system": "topics"}).periods
+    'weeks'
+    >>> terms_of_spec({"inputs": {"reading": {"user": "patient", "every": "month"}}}).many("period", 3)
+    '3 months'
+    """
+    system = _of_system(spec)
+    if system:
+        return Terms(item=system["item"], period=system["period"])
+    reading = (spec.get("inputs") or {}).get("reading") or {}
+    return _by_the(reading.get("every"), terms_of_columns(reading.get("user"), reading.get("items") or ()))
+
+
+def _by_the(every: Any, terms: Terms) -> Terms:
+    return replace(terms, period=every) if every in ("day", "week", "month") else terms
 
 
 def terms_of(result: AuditResult) -> Terms:
@@ -30,8 +53,7 @@ def terms_of(result: AuditResult) -> Terms:
     if read:
         places = any(note["place"] for note in read)
         terms = terms_of_columns(read[0]["user"], [name for note in read for name in note["items"]], places)
-    every = (result.spec.get("inputs", {}).get("reading") or {}).get("every")
-    return along(replace(terms, period=every) if every in ("day", "week", "month") else terms, result)
+    return along(_by_the((result.spec.get("inputs", {}).get("reading") or {}).get("every"), terms), result)
 
 
 def along(terms: Terms, result: AuditResult) -> Terms:

@@ -57,7 +57,7 @@ def reads(kind: str) -> Callable[[Function], Function]:
 
 @cache
 def texts(name: str) -> dict[str, Any]:
-    """Return what a file of words holds: ``sentences``, ``readings``, ``sections`` or ``choices``."""
+    """Return what a file of words holds: ``sentences``, ``readings``, ``sections``, ``stages`` or ``choices``."""
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
 
 

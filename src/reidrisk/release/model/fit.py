@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import FormatError, OptionError, Progress, ReidRiskError, checked_seed, require, sizes, stream, whole
+from reidrisk.base import (
+    FormatError,
+    OptionError,
+    Progress,
+    ReidRiskError,
+    Stage,
+    checked_seed,
+    require,
+    sizes,
+    stream,
+    whole,
+)
 from reidrisk.base.arrays import Array, Singles
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.populations.type_mixture import FitReport, TypeMixture
@@ -85,7 +96,7 @@ def fit_mixture(
             if state.step % _EVERY == 0 or state.step == steps:
                 state.note(float(value))
                 if progress is not None:
-                    progress(f"fitting, J = {float(value):.3g}", state.step / steps)
+                    progress(Stage("fitting", objective=float(value)), state.step / steps)
                 if state.step > 0.8 * steps and _levelled_off(state.curve, steps):
                     stopped = "levelled off"
                     break

@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import BLOCK, Array, FormatError, OptionError, Progress, blocks, checked_seed, silent, sizes, whole
+from reidrisk.base import (
+    BLOCK,
+    Array,
+    FormatError,
+    OptionError,
+    Progress,
+    Stage,
+    blocks,
+    checked_seed,
+    silent,
+    sizes,
+    whole,
+)
 from reidrisk.base.arrays import frozen
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
@@ -50,7 +62,7 @@ def write_users(
     with write_together(folder, _KEY, names) as new:
         for shard, start, stop in blocks(n, SHARD):
             write_batches(new / names[shard], [_batch(draw(steps, start, stop, seed, threads), start)], metadata)
-            say(f"{stop:,} users drawn", stop / n)
+            say(Stage("users-drawn", n=stop), stop / n)
     return [folder / name for name in names]
 
 

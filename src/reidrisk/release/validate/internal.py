@@ -90,7 +90,7 @@ def internal_validation(
     trials = whole("trials", trials, least=0)
     sizes.RUNS.check(trials, "the trials", "take fewer")
     seed, say = checked_seed(seed), progress or silent
-    say("counting real users", 0.0)
+    say("counting-real", 0.0)
     real = (top_sets if top_sets.is_padded else top_sets.padded(seed)).epochs(min(top_sets.n_epochs, model.n_epochs))
     r, n = real.n_epochs, len(real)
     measured = 2 if statistics.counts is None else statistics.counts.n_epochs

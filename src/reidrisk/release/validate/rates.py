@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import DataError, OptionError, Progress, Risk, Spoken, checked_seed, silent, whole
+from reidrisk.base import DataError, OptionError, Progress, Risk, Spoken, Stage, checked_seed, silent, whole
 from reidrisk.records import TopSets
 
 QUERIES, TRIALS = 10_240, 10  # dick, Section 6.1.3
@@ -70,12 +70,13 @@ def compare_rates(
     counts = tuple(epochs) if epochs is not None else (real.n_epochs,)
     found: dict[tuple[str, int], dict[str, list[Risk]]] = {}
     for trial in range(trials):
-        say(f"trial {trial + 1} of {trials}: synthetic users", trial / trials)
+        say(Stage("trial-drawn", trial=trial + 1, trials=trials), trial / trials)
         people = {"real": real, "synthetic": synthetic(trial)}
         if len(people["synthetic"]) != len(real) or people["synthetic"].n_epochs < real.n_epochs:
             raise DataError(f"the synthetic users must be {len(real):,}, of {real.n_epochs} epochs, as the real ones")
         for number, (kind, sets) in enumerate(people.items()):
-            say(f"trial {trial + 1} of {trials}: attacks on {kind} users", (trial + 0.4 + 0.3 * number) / trials)
+            stage = Stage("trial-attacked", trial=trial + 1, trials=trials, kind=kind)
+            say(stage, (trial + 0.4 + 0.3 * number) / trials)
             for risk in _attacked(sets, counts, noise, queries, bayes_users, seed * trials + trial):
                 found.setdefault((risk.attack, risk.n_epochs), {"real": [], "synthetic": []})[kind].append(risk)
     return tuple(_compared(both["real"], both["synthetic"]) for both in found.values())

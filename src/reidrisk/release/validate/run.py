@@ -56,9 +56,9 @@ def validate(
     ``users`` are drawn from the model, as :func:`reidrisk.release.read_users` reads them.
     """
     seed = seed_or_fresh(spec.seed)
-    progress("comparing with the statistics", 0.0)
+    progress("comparing-statistics", 0.0)
     public = public_validation(model, statistics, *(users or (None, None)))
-    progress("looking at the noise", 0.1)
+    progress("looking-at-noise", 0.1)
     fit, budget = noise_fit(statistics), noise_budget(statistics)
     attacked, statement = None, statistics.statement
     # Without a size of the noise, or with that of other tables, there is nothing to draw.

@@ -219,7 +219,7 @@ class VectorScorer(ByBlocks):
                     block = kernels.Block(values, known.bias, some.values, some.extra, exact.values, exact.extra, start)
                     cut = [(i.start, i.stop) for i in slices(len(values), -(-len(values) // crew.size))]
                     crew.each(partial(look, block, ruler, part), cut)
-                tell("comparing vectors", min(start + _TARGETS, len(targets)) / len(targets))
+                tell("comparing-vectors", min(start + _TARGETS, len(targets)) / len(targets))
 
 
 def _common_dimension(targets: VectorRows, queries: VectorRows) -> int:

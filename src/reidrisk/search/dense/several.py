@@ -73,7 +73,7 @@ class NearestTwo(ByBlocks):
             found = block.scored(block.values.max(axis=1))
             score[part], target[part] = found.max(axis=1), found.argmax(axis=1)
             n_ties[part] = (found == score[part, None]).sum(axis=1)
-            tell("comparing vectors", part.stop / len(queries))
+            tell("comparing-vectors", part.stop / len(queries))
         return Best(score, n_ties, target)
 
     def candidates(self, targets: SeveralRows, queries: SeveralRows, k: int) -> Candidates:

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
 from reidrisk.base.parallel import slices
-from reidrisk.base.progress import Progress
+from reidrisk.base.progress import Progress, Stage
 from reidrisk.base.streams import stream
 from reidrisk.sequence.pairs.network import PairNetwork, Tower
 from reidrisk.sequence.pairs.sizes import PairSchedule
@@ -65,8 +65,9 @@ def learn_pairs(model: PairModel, both: Both, n: int, plan: PairSchedule, seed: 
         run.one_step()
         if run.step % plan.look_every == 0 or run.step == plan.steps:
             run.look()
-            said = f"mean reciprocal rank {run.curve[-1]:.3f} among {asked:,}" if run.curve else "no rank yet"
-            progress(f"{said}, {time.monotonic() - began:.0f} s", run.step / plan.steps)
+            found = {"rank": run.curve[-1], "among": asked} if run.curve else {}
+            stage = Stage("rank-found" if found else "rank-none", **found, seconds=time.monotonic() - began)
+            progress(stage, run.step / plan.steps)
     return run.finish()
 
 
