@@ -6,7 +6,10 @@ from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.mixture.bayes import MixtureBayes
-from reidrisk.attacks.moments.attack import Coincidences
+
+# isort: split
+# Attacks are listed, and their rows measured, in the order of these imports: the plain ones come first.
+from reidrisk.attacks.coincidences.attack import Coincidences
 from reidrisk.attacks.neural.attack import Neural
 from reidrisk.attacks.one_to_one import OneToOne
 from reidrisk.attacks.pooled import Pooled, pool

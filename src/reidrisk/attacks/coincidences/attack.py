@@ -11,9 +11,9 @@ import numpy as np
 
 from reidrisk.attacks.base import Posed
 from reidrisk.attacks.bidding import Bidding, prices
-from reidrisk.attacks.moments.grid import Laid, offsets_of, widths_of
-from reidrisk.attacks.moments.learn import agreeing, learnt
-from reidrisk.attacks.moments.overlay import Overlay, Repeats
+from reidrisk.attacks.coincidences.grid import Laid, offsets_of, widths_of
+from reidrisk.attacks.coincidences.learn import agreeing, learnt
+from reidrisk.attacks.coincidences.overlay import Overlay, Repeats
 from reidrisk.attacks.profile.sized.volume import Volume
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.rehearsed.panel import reference

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks.moments.grid import Laid, Tallied, placed
+from reidrisk.attacks.coincidences.grid import Laid, Tallied, placed
 from reidrisk.base.arrays import Floats, Ints
 
 

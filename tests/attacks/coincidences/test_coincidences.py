@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reidrisk import Bags, attacks
-from reidrisk.attacks.moments.grid import Laid, widths_of
-from reidrisk.attacks.moments.overlay import Overlay, Repeats, Say
+from reidrisk.attacks.coincidences.grid import Laid, widths_of
+from reidrisk.attacks.coincidences.overlay import Overlay, Repeats, Say
 from reidrisk.records import Events
 from reidrisk.records.timeline import Timeline
 from reidrisk.scenarios import Split, TwoTables

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from reidrisk.attacks.moments.grid import Laid
-from reidrisk.attacks.moments.overlay import Met, Overlay, Repeats, Say
+from reidrisk.attacks.coincidences.grid import Laid
+from reidrisk.attacks.coincidences.overlay import Met, Overlay, Repeats, Say
 from reidrisk.attacks.profile.sized.volume import Volume, normal_score, ranks
 from reidrisk.base.arrays import Floats, Ints
 
