@@ -68,9 +68,9 @@ def test_groups_cannot_be_subtracted_from_everybody_or_from_those_who_were_seen(
     counts = np.bincount(tokens[tokens >= 0], minlength=3000) / n / traces.n_epochs
     rarest = np.where(tokens >= 0, counts[tokens], np.inf).min(axis=1)
     members = {str(r): circle(seen == r) for r in range(3)} | {
-        "below 1 in 1,000": circle(rarest < 0.001),
-        "1 in 1,000 to 100": circle((rarest >= 0.001) & (rarest < 0.01)),
-        "above 1 in 100": circle((rarest >= 0.01) & (rarest < np.inf)),
+        "below-0.001": circle(rarest < 0.001),
+        "0.001-to-0.01": circle((rarest >= 0.001) & (rarest < 0.01)),
+        "from-0.01": circle((rarest >= 0.01) & (rarest < np.inf)),
     }
     for trait, whole in (("periods-observed", circle(seen >= 0)), ("rarest-item", circle(seen > 0))):
         levels = [group.level for group in found.groups if group.trait == trait]

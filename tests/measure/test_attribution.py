@@ -83,7 +83,7 @@ def test_kinds_of_items_and_rarity():
     assert food.alone.rate == pytest.approx(1 / N)
     rare = measure.attribution(attacks.TfIdf(), table, table)
     assert rare.by == "rarity"
-    assert {part.name for part in rare.parts} <= {"1 in 1,000 to 100", "1 in 100 to 10", "above 1 in 10", "other"}
+    assert {part.name for part in rare.parts} <= {"0.001-to-0.01", "0.01-to-0.1", "from-0.1", "other"}
 
 
 def test_what_cannot_be_taken_apart_is_refused(one_that_matters):

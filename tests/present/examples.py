@@ -102,7 +102,7 @@ def exposure() -> Exposure:
         groups=(
             Group(
                 "rarest-item",
-                "below 1 in 1,000",
+                "below-0.001",
                 9000,
                 0.06,
                 0.055,
@@ -110,7 +110,7 @@ def exposure() -> Exposure:
             ),
             Group(
                 "rarest-item",
-                "1 in 1,000 to 100",
+                "0.001-to-0.01",
                 11_000,
                 0.02,
                 0.017,

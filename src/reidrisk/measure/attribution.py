@@ -12,19 +12,15 @@ from reidrisk.attacks.base import Attack
 from reidrisk.base import ArrayLike, Bools, DataError, Difference, OptionError, Result, Risk, seed_or_fresh, whole
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.jackknife import Gains
+from reidrisk.measure.rarity import by_rarity
 from reidrisk.measure.risk import chosen_queries, random_user, risk_of
 from reidrisk.records import Attributes, Bags, Traces, Truth, find_truth
 from reidrisk.search.engines import Engine
 
 By = Literal["periods", "columns", "rarity"]
 """What a record is taken apart into: its periods, its columns, or its items by how many people hold them."""
-_RARITY = {
-    "below 1 in 1,000": (0.0, 0.001),
-    "1 in 1,000 to 100": (0.001, 0.01),
-    "1 in 100 to 10": (0.01, 0.1),
-    "above 1 in 10": (0.1, np.inf),
-}
 OTHER = "other"
+_HELD = (0.001, 0.01, 0.1)  # shares of the people that divide rare items from common ones
 _TOGETHER = 4  # parts, those that tell most by themselves, of which pairs are left out together
 
 Mask = Bools
@@ -231,7 +227,7 @@ def _kinds(queries: Any, kinds: Mapping[str, str]) -> dict[str, _Piece]:
 def _rarity(targets: Any) -> dict[str, _Piece]:
     counts = targets.counts if isinstance(targets, Bags) else targets.bags().counts
     share = np.bincount(counts.indices, minlength=targets.n_tokens) / len(targets)
-    return {name: _Piece(False, (share >= low) & (share < high)) for name, (low, high) in _RARITY.items()}
+    return {level: _Piece(False, tokens) for level, tokens in by_rarity(share, _HELD).items()}
 
 
 def _large_enough(pieces: dict[str, _Piece], queries: Any, least: int) -> tuple[dict[str, _Piece], int]:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Floats, Ints, mean_interval
+from reidrisk.measure.rarity import by_rarity
 from reidrisk.records import Traces
 
-_RARITY = {"below 1 in 1,000": (0.0, 0.001), "1 in 1,000 to 100": (0.001, 0.01), "above 1 in 100": (0.01, np.inf)}
+_SEEN = (0.001, 0.01)  # shares of the observations that divide rare items from common ones
 _LEVELS = 5  # groups of a trait that is a number, at most
 _NAMED = 5  # items that are named, at most
 _LOOKED_AT = 40  # items whose interval is computed, those that stand out most
@@ -30,7 +31,7 @@ def _of_traces(queries: Traces) -> dict[str, Levels]:
     tokens, seen = queries.tokens, queries.observed
     share = np.bincount(tokens[seen], minlength=queries.n_tokens) / max(len(queries), 1) / queries.n_epochs
     rarest = np.where(seen, share[tokens], np.inf).min(axis=1)
-    rarity = [(name, np.flatnonzero((rarest >= low) & (rarest < high))) for name, (low, high) in _RARITY.items()]
+    rarity = [(level, np.flatnonzero(people)) for level, people in by_rarity(rarest, _SEEN).items()]
     return {
         "rarest-item": [level for level in rarity if len(level[1])],
         "periods-observed": in_few(seen.sum(axis=1)),

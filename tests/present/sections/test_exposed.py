@@ -21,6 +21,10 @@ SHOP = Terms(person="customer", item="purchase", period="week", thing="product")
         ("visits-seen", "2-3", "2 to 3 visits"),
         ("rarest-holders", "1", "A product that no other of these customers has"),
         ("rarest-holders", "2-9", "Rarest product held by 2 to 9 customers"),
+        ("rarest-item", "below-0.001", "Rarest product seen less than once in 1,000 observations"),
+        ("rarest-item", "0.001-to-0.01", "Rarest product seen once in 100 to 1,000 observations"),
+        ("rarest-item", "from-0.01", "Rarest product seen more than once in 100 observations"),
+        ("rarest-item", "above 1 in 100", "Rarest product seen more than once in 100 observations"),  # as it was saved
         ("holds-item", "Harbor / Marina", "With “Harbor / Marina” among their purchases"),
         ("periods-observed", "13-40", "Seen in 13 to 40 of 8 weeks"),
         ("items-held", "other", "All others, by number of purchases"),

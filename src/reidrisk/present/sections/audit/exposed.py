@@ -16,7 +16,7 @@ from reidrisk.present.words.gate import used_at
 from reidrisk.present.words.register import filled, phrase, table
 
 _SEEN = {True: "observed", False: "filled in"}
-_RARITY = table("seen")
+_RARITY, _FORMER = table("seen"), table("former-rarity")
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
@@ -163,7 +163,8 @@ def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:
     if group.trait == "holds-item":
         return f"with {shortened(group.level)} among their {terms.items}"
     if group.trait == "rarest-item":
-        return f"rarest {terms.kind} seen {_RARITY.get(group.level, group.level)}"
+        level = _FORMER.get(group.level, group.level)
+        return f"rarest {terms.kind} seen {_RARITY.get(level, level)}"
     if group.trait == "periods-observed" and terms.axis == "epochs":
         return f"seen in {ranged(group.level)} of {terms.many('period', n_epochs)}"
     if group.trait == "periods-observed":

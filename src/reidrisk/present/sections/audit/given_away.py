@@ -6,7 +6,7 @@ from reidrisk.present import Cell, Section, Table, Terms
 from reidrisk.present.sections.written import written
 from reidrisk.present.words import capital, in_words, percent, sentence, table, two_digits
 
-_RARITY = table("held-by")
+_RARITY, _FORMER = table("held-by"), table("former-rarity")
 _NONE = ("nothing-to-take-apart", "parts-left-out")  # why it was not measured
 _MOST = 12  # parts that a table shows, those that carry most
 
@@ -45,8 +45,9 @@ def _table(found: Attribution, parts: list[Part], terms: Terms) -> Table:
 def _name(part: Part, found: Attribution, terms: Terms) -> str:
     if found.by == "periods":
         return f"{terms.period} {part.name}"
-    if found.by == "rarity" and part.name in _RARITY:
-        return f"{terms.things} held by {_RARITY[part.name]} {terms.people}"
+    level = _FORMER.get(part.name, part.name)
+    if found.by == "rarity" and level in _RARITY:
+        return f"{terms.things} held by {_RARITY[level]} {terms.people}"
     return part.name
 
 
