@@ -33,9 +33,9 @@ class WithAttacks(typer.core.TyperCommand):
             return ", ".join(one.name for one in entries)
 
         attacks = nameable()
-        usual = named(one for one in attacks if one.default)
+        unusual = named(one for one in attacks if not one.default)
         helps = {
-            "attack": f"{named(attacks)}; repeatable. Default: those that apply of {usual}.",
+            "attack": f"{named(attacks)}; repeatable. Default: all that apply, except {unusual}.",
             "scenario": f"Who attacks, with what: {named(scenarios.registry())}; default: all that fit.",
             "system": f"Where the records come from: {named(mechanisms.registry())}. Nothing is known of 'other'.",
             "layout": f"{', '.join(layouts())}; default: detected.",
