@@ -117,6 +117,12 @@ def test_every_default_attack_runs_within_the_budget_by_asking_about_fewer_peopl
     assert short.not_run[0].attack == "profile-bayes"
     assert short.not_run[0].seconds > 0.1
     assert short.sample >= 300
+    # The spec that is saved names what ran; run again, it is still time that was short, and nobody's choice.
+    again = plan_of(AuditSpec(seed=1, budget=0.2, attacks=short.names, sample=short.sample), big)
+    assert (again.names, again.sample) == (short.names, short.sample)
+    assert [one.to_dict() for one in again.not_run] == [one.to_dict() for one in short.not_run]
+    chosen = plan_of(AuditSpec(seed=1, budget=0.2, attacks=(short.not_run[-1].attack,), sample=short.sample), big)
+    assert {one.why for one in chosen.not_run} == {"not asked"}
     few = plan_of(AuditSpec(seed=1, sample=299), big)
     assert {(one.attack, one.why) for one in few.not_run} == {(name, "few people") for name in names}
     assert plan_of(AuditSpec(seed=1, attacks=("profile-bayes",)), big).names == ("profile-bayes",)

@@ -66,6 +66,11 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
     """
     if spec.everyone and spec.sample is not None:
         raise OptionError("choose a sample of queries or everyone, not both")
+    if spec.attacks is not None and not spec.everyone:
+        # A saved spec names what ran: what its plan had no time for was not left out by anybody's choice.
+        free = planned(spec.model_copy(update={"attacks": None, "sample": None}), case, axis, budget, own)
+        if (free.names, free.sample) == (spec.attacks, spec.sample):
+            return free
     usual = applicable(case)
     running = list(usual) if spec.attacks is None else [entry(name) for name in spec.attacks]
     _check_kinds(running, case)
