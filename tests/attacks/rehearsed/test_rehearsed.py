@@ -109,3 +109,16 @@ def test_bursts_are_no_sign_that_nothing_is_shared():
     assert measure.random_user(attack, *tables, np.arange(300)).rate >= simple - 0.03
     assert simple > 0.1
     assert not attack.practice_.signed
+
+
+def test_sets_of_which_one_in_twelve_items_is_on_both_sides_are_not_taken_for_apart():
+    """A rehearsal cannot keep what no record holds twice; that nothing is shared would find nobody here."""
+    rng = np.random.default_rng(0)
+    whole = sets(300, items=1_000, size=60).counts.toarray()
+    side = rng.random(whole.shape)
+    known, asked = Bags(whole * (side < 0.54)), Bags(whole * (side > 0.46))
+    found = attacks.Rehearsed().fit(known).look_around(asked)
+    simple = attacks.Matched().fit(known).look_around(asked)
+    right, least = (np.mean(one.link(asked).target == np.arange(300)) for one in (found, simple))
+    assert found.cutting_.kept > 0.0
+    assert right >= least > 0.3

@@ -81,7 +81,9 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
         chosen, weights = with_say(chosen, weights)
     panel = Panel(chosen, targets, queries)
     real = RealLinks(panel, queries, seed)
-    if cutting.doubtful and not (_borne_out(panel, cutting) and real.seem_there(practice)):
+    if (cutting.doubtful or cutting.nothing) and not _borne_out(panel, cutting):
+        return None
+    if cutting.doubtful and not real.seem_there(practice):
         return None
     again = _attacks(cutting, practice.model)
     estimate = outlook(again, practice, case, some, queries, cutting, people, crowd, seed)

@@ -53,7 +53,8 @@ class Cutting:
 
     ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
     query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
-    than strangers do. ``doubtful``: nothing seems to be shared, but there is a sign that something is.
+    than strangers do. ``doubtful``: nothing seems to be shared, but there is a sign that something is. ``nothing``:
+    each item is held once, and none of a query's seems to be held by its target.
     """
 
     way: Way
@@ -62,6 +63,7 @@ class Cutting:
     once: bool = False
     shared: bool = True
     doubtful: bool = False
+    nothing: bool = False
 
     def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
         """Cut the targets this way, into queries of the real ones' sizes."""
@@ -130,7 +132,7 @@ def _other_events(
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
     if shares is not None and separable and _hidden(shares, cut_once, _NEARLY[nothing], seed):
-        return none if nothing else Cutting("apart")
+        return replace(none, nothing=True) if nothing else Cutting("apart")
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
         return none

@@ -65,7 +65,7 @@ class Habits:
             like = None
         self.model = evidence.learn(sample, distinct, like)
         # Of records that hold each item once, parts share nothing unless some is kept.
-        ways = ("apart", "part") if distinct else ("apart",)
+        ways = ("apart", "part", "visits") if distinct else ("apart",)
         if self._related is not None and self._related.way in ways and self._related.kept == 0.0:
             taste = Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
             apart = evidence.learn_apart(sample, taste, self._related.doubtful, self._cutting is not None)
