@@ -62,6 +62,28 @@ def moment(value: Any, is_calendar: bool) -> float:
     return float(found.astype(np.int64)) / 1e6
 
 
+def days_by_hour(user: Codes, item: Codes, time: Floats, shape: tuple[int, int]) -> Any:
+    """Return on how many days each user has each item, and anything at all, in each hour of the day.
+
+    ``shape`` is the number of users and of items. Columns are the hours of item 0, of item 1 and so on; the last ones
+    are of anything.
+
+    >>> tea = days_by_hour(np.array([0, 0]), np.array([0, 0]), np.array([3_600.0, DAY + 3_700.0]), (1, 1))
+    >>> tea.shape, tea[0, 1], tea[0, HOURS + 1]
+    ((1, 48), np.int64(2), np.int64(2))
+    """
+    import polars as pl
+    from scipy import sparse
+
+    n_users, n_tokens = shape
+    hour = np.floor(np.asarray(time) / 3_600.0).astype(np.int64)
+    had = pl.DataFrame({"user": user, "item": item.astype(np.int64), "hour": hour}).unique()
+    had = pl.concat([had, had.with_columns(item=pl.lit(n_tokens, pl.Int64)).unique()])
+    column = had["item"].to_numpy() * HOURS + had["hour"].to_numpy() % HOURS
+    ones, both = np.ones(len(had), dtype=np.int64), (n_users, HOURS * (n_tokens + 1))
+    return sparse.coo_array((ones, (had["user"].to_numpy(), column)), shape=both).tocsr()
+
+
 def picked(cell: Ints, item: Codes, amount: Ints, pick: Pick) -> Ints:
     """Return for each user and period the event whose item is picked; ``cell`` rises, within it times do."""
     if pick == "most":

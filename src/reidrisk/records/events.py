@@ -11,14 +11,12 @@ from reidrisk.base.frames import Codes
 from reidrisk.base.options import one_of
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
-from reidrisk.records.calendar import HOURS, Every, Pick, periods, picked
+from reidrisk.records.calendar import Every, Pick, days_by_hour, periods, picked
 from reidrisk.records.log import OrderedLog, Summary, read_log
 from reidrisk.records.registry import register
 from reidrisk.records.timeline import Timeline
 from reidrisk.records.traces import Traces
-from reidrisk.records.visits import first_of_visits, grouped
-
-_TOGETHER = 1.2  # events per visit, on average, from which visits tell something
+from reidrisk.records.visits import first_of_visits, grouped, usual_visits
 
 
 @register("one row per event", layouts=("log",))
@@ -146,13 +144,8 @@ class Events:
         [[2]]
         """
         tokens = np.asarray(into).astype(np.int32)
-        item = tokens[self.item]
-        if (np.diff(tokens) > 0).all():
-            order: Any = slice(None)  # events are in their order still
-        else:
-            order = np.lexsort((item, self.user) if self.time is None else (item, self.time, self.user))
-        table = {**self._log.table, "item": item}
-        return self._with(self._log._replace(vocabulary=vocabulary, table=table).take(order))
+        rising = bool((np.diff(tokens) > 0).all())
+        return self._with(self._log.with_items(tokens[self.item], vocabulary, in_order=rising))
 
     def beside(self, column: str) -> Self:
         """Return each event twice: its item, and beside it the item with what a further column says of the event.
@@ -166,14 +159,9 @@ class Events:
         pairs, place = np.unique(self.item[some].astype(np.int64) * len(values) + codes[some], return_inverse=True)
         labels = self.vocabulary.labels
         more = [f"{labels[pair // len(values)]}={values[pair % len(values)]}" for pair in pairs.tolist()]
-        both = [*labels, *more]
-        rows = np.concatenate([np.arange(len(self)), some])
+        twice = self._log.take(np.concatenate([np.arange(len(self)), some]))
         item = np.concatenate([self.item, (len(labels) + place).astype(np.int32)])
-        twice = self._log.take(rows)
-        twice = twice._replace(vocabulary=Vocabulary(both), table={**twice.table, "item": item})
-        new = self._with(twice)
-        keys = (item, new.user) if new.time is None else (item, new.time, new.user)
-        return self._with(twice.take(np.lexsort(keys)))
+        return self._with(twice.with_items(item, Vocabulary([*labels, *more])))
 
     @property
     def has_amounts(self) -> bool:
@@ -203,14 +191,7 @@ class Events:
 
     def summary(self) -> Summary:
         """Count what the log holds, and what was left out of it and why."""
-        return Summary(
-            users=self.n_users,
-            items=self.n_tokens,
-            events=len(self),
-            amount=int(self.amount.sum()),
-            rows=self._log.rows,
-            dropped=dict(self._log.dropped),
-        )
+        return self._log.summary()
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -234,7 +215,7 @@ class Events:
         entries = (self.amount, (self.user, self.item))
         counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
         made = Bags(counts, self.users, self.vocabulary).with_notes(self.notes)
-        label = self._usual_visits() if visit is None else self._visits(visit)
+        label = usual_visits(self.user, self.time, self.is_calendar) if visit is None else self._visits(visit)
         number = None
         if label is not None:
             order = np.lexsort((label, self.user))
@@ -248,19 +229,9 @@ class Events:
         if number is not None and made.visits is not None:
             number -= made.visits.start[self.user]
         made = made.with_timeline(Timeline(start, self.item, self.time, self.is_calendar, number))
-        return made.with_clock(self._days_by_hour()) if self.is_calendar else made
-
-    def _days_by_hour(self) -> Any:
-        """Return on how many days each user has each item, and anything at all, in each hour of the day."""
-        import polars as pl
-        from scipy import sparse
-
-        hour = np.floor(np.asarray(self.time) / 3_600.0).astype(np.int64)
-        had = pl.DataFrame({"user": self.user, "item": self.item.astype(np.int64), "hour": hour}).unique()
-        had = pl.concat([had, had.with_columns(item=pl.lit(self.n_tokens, pl.Int64)).unique()])
-        column = had["item"].to_numpy() * HOURS + had["hour"].to_numpy() % HOURS
-        ones, shape = np.ones(len(had), dtype=np.int64), (self.n_users, HOURS * (self.n_tokens + 1))
-        return sparse.coo_array((ones, (had["user"].to_numpy(), column)), shape=shape).tocsr()
+        if not self.is_calendar:
+            return made
+        return made.with_clock(days_by_hour(self.user, self.item, self.time, counts.shape))
 
     def _visits(self, visit: Every) -> Array:
         """Return a label of each event's visit."""
@@ -270,13 +241,6 @@ class Events:
         if self.time is None:
             raise DataError(f"these events have no time, so there are no visits of {visit!r}; name its column")
         return periods(self.time, self.is_calendar, visit)
-
-    def _usual_visits(self) -> Array | None:
-        if self.time is None:
-            return None
-        labels = (self.time, periods(self.time, True, "day")) if self.is_calendar else (self.time,)
-        often = (one for one in labels if len(self) >= _TOGETHER * max(first_of_visits(self.user, one).sum(), 1))
-        return next(often, None)
 
     def traces(self, every: Every, pick: Pick = "first", span: tuple[int, int] | None = None) -> Traces:
         """Return one item per user and period: its ``"first"``, its ``"last"``, or the one it holds ``"most"`` of.

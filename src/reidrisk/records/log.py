@@ -44,6 +44,26 @@ class OrderedLog(NamedTuple):
         kept = {name: (frozen(codes[rows]), values) for name, (codes, values) in self.kept.items()}
         return self._replace(table=table, kept=kept)
 
+    def summary(self) -> Summary:
+        """Count what the log holds, and what was left out of it and why."""
+        events = len(self.table["user"])
+        return Summary(
+            users=len(self.users),
+            items=len(self.vocabulary),
+            events=events,
+            amount=int(self.table["amount"].sum()) if "amount" in self.table else events,
+            rows=self.rows,
+            dropped=dict(self.dropped),
+        )
+
+    def with_items(self, item: Codes, vocabulary: Vocabulary, in_order: bool = False) -> Self:
+        """Return the same events with other items, put in order again unless they are ``in_order`` still."""
+        log = self._replace(vocabulary=vocabulary, table={**self.table, "item": item})
+        if in_order:
+            return log.take(slice(None))
+        keys = (item, log.table["time"]) if "time" in log.table else (item,)
+        return log.take(np.lexsort((*keys, log.table["user"])))
+
 
 def read_log(
     frame: Any, user: str, items: str | Sequence[str], time: str | None, amount: str | None, keep: str | Sequence[str]

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base import Array, Bools, DataError, Ints, frozen
+from reidrisk.base import Array, Bools, DataError, Floats, Ints, frozen
+from reidrisk.base.frames import Codes
+from reidrisk.records.calendar import periods
 from reidrisk.records.parts import InParts
+
+_TOGETHER = 1.2  # events per visit, on average, from which visits tell something
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,3 +115,20 @@ def grouped(user: Array, label: Array, entries: tuple[Any, Any], shape: tuple[in
 def first_of_visits(user: Array, label: Array) -> Bools:
     """Say which events begin a visit; those of one user and label lie together."""
     return np.concatenate((np.ones(min(len(user), 1), dtype=bool), (np.diff(user) != 0) | (np.diff(label) != 0)))
+
+
+def usual_visits(user: Codes, time: Floats | None, is_calendar: bool) -> Array | None:
+    """Return a label of each event's visit where nothing says what one is: its moment, or else its day.
+
+    ``None`` where there is no time, or nearly every event would be a visit of its own. ``user`` rises, within it times.
+
+    >>> usual_visits(np.array([0, 0, 1]), np.array([4.0, 4.0, 5.0]), False).tolist()
+    [4.0, 4.0, 5.0]
+    >>> usual_visits(np.array([0, 0, 1]), np.array([4.0, 5.0, 5.0]), False) is None
+    True
+    """
+    if time is None:
+        return None
+    labels = (time, periods(time, True, "day")) if is_calendar else (time,)
+    often = (one for one in labels if len(user) >= _TOGETHER * max(first_of_visits(user, one).sum(), 1))
+    return next(often, None)
