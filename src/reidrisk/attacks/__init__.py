@@ -1,11 +1,12 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
 from reidrisk.attacks.agreement.fellegi_sunter import FellegiSunter
-from reidrisk.attacks.base import Attack, Links, ScoredAttack
+from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.mixture.bayes import MixtureBayes
+from reidrisk.attacks.scored import ScoredAttack
 
 # isort: split
 # Attacks are listed, and their rows measured, in the order of these imports: the plain ones come first.

@@ -10,7 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Records, ScoredAttack
+from reidrisk.attacks.base import Records
+from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.notes import Note
 

@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack, Wrapping
+from reidrisk.attacks.base import Attack, Links, Wrapping
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import Ints, OptionError, Progress
 from reidrisk.records import Traces
 from reidrisk.search.answer import Best, Candidates

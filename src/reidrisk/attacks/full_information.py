@@ -5,8 +5,9 @@ from typing import Self
 import numpy as np
 
 from reidrisk import search
-from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import check_comparable
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import DataError, find_users
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import TopSets, Traces

@@ -7,8 +7,9 @@ from typing import Self
 import numpy as np
 
 from reidrisk import search
-from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import check_comparable
 from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import DataError, Ints
 from reidrisk.records import Traces
 from reidrisk.search.weights import AnyWeights

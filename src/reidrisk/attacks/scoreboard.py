@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import ArrayLike, DataError, Floats, Ints, OptionError, each, njit, slices
 from reidrisk.records import Cells, Vectors
 from reidrisk.search import GRID, ByBlocks, to_grid

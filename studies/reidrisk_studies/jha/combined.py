@@ -9,8 +9,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Links, Posed
+from reidrisk.attacks.base import Links
 from reidrisk.attacks.pooled import Observed
+from reidrisk.attacks.scored import Posed
 from reidrisk.attacks.sets.strict_loose import SetAttack
 from reidrisk.base.errors import OptionError
 from reidrisk.records import Traces

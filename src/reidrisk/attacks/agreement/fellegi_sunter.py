@@ -10,8 +10,9 @@ import numpy as np
 from reidrisk import search
 from reidrisk.attacks.agreement.learn import Agreement, beginning, learn, learn_again
 from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of, with_gaps
-from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import Links, check_comparable
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import DataError, Floats, Ints, checked_seed
 from reidrisk.records import Attributes
 from reidrisk.search import GRID, UNIT

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed
 from reidrisk.attacks.bidding import Bidding, prices
 from reidrisk.attacks.coincidences.grid import Laid, offsets_of, widths_of
 from reidrisk.attacks.coincidences.learn import agreeing, learnt
@@ -18,6 +17,7 @@ from reidrisk.attacks.profile.sized.volume import Volume
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.rehearsed.panel import reference
 from reidrisk.attacks.rivals.base import with_column
+from reidrisk.attacks.scored import Posed
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note

@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import check_comparable
 from reidrisk.attacks.mixture.inclusion import MOST_SLOTS, Inclusion
 from reidrisk.attacks.mixture.scorer import MixtureScorer, Typed
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import from_0_to_1, of_class

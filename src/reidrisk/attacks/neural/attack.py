@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack
+from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.neural import saved
 from reidrisk.attacks.neural.users import TrainingUsers, check_pairs, marks_of_labels
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require

@@ -11,11 +11,12 @@ import numpy as np
 
 from reidrisk.attacks.agreement.fellegi_sunter import FellegiSunter
 from reidrisk.attacks.agreement.repeats import have_several
-from reidrisk.attacks.base import Links, Posed, ScoredAttack
+from reidrisk.attacks.base import Links
 from reidrisk.attacks.one_to_one.claims import Claims, Wishes, settle
 from reidrisk.attacks.one_to_one.scorer import ClaimedTargets, ClaimingQueries, LessClaims
 from reidrisk.attacks.registry import register, registry
 from reidrisk.attacks.rehearsed.settled import PAIRS, WhyAlone
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.attacks.vectors.gaussian import GaussianBayes
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError

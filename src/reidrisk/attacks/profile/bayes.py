@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import Links, check_comparable
 from reidrisk.attacks.pooled import Pooled, gathered
-from reidrisk.attacks.profile.counts import Ladder, count, one_table, widened
-from reidrisk.attacks.profile.factor import BayesFactor, Known
+from reidrisk.attacks.profile.counts import Ladder, one_table, widened
+from reidrisk.attacks.profile.factor import BayesFactor
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Tally
 from reidrisk.attacks.profile.temperature import learn_temperature
 from reidrisk.attacks.registry import per_item, per_pair, register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import Array, DataError, Floats, Ints, OptionError, checked_seed, is_whole, n_threads, whole_up_to
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
@@ -271,8 +272,9 @@ class ProfileBayes(ScoredAttack[Records]):
             return self._posed_bags(queries)
         learnt = self._fitted
         if self._asked is None or self._asked[0] is not queries:
-            queries = gathered(queries)  # a list may change in place: it is never the one kept
-            self._asked = queries, self._counted(queries, learnt)
+            asked: Any = gathered(queries)  # a list may change in place: it is never the one kept
+            table = widened(self._comparable(asked), learnt.targets.n_epochs, asked.n_epochs)
+            self._asked = asked, learnt.laid_out(table)
         return Posed(BayesFactor(learnt.tables, self.threads, self._per_nat), self._known, self._asked[1])
 
     def _posed_bags(self, queries: Records) -> Posed:
@@ -291,16 +293,8 @@ class ProfileBayes(ScoredAttack[Records]):
         check_comparable(fitted, table, (self._n_epochs, n_epochs))
         return table
 
-    def _counted(self, queries: Records, learnt: Learnt) -> Known:
-        fitted, table, n_epochs = learnt.targets, self._comparable(queries), gathered(queries).n_epochs
-        if isinstance(table, Traces) and isinstance(fitted, Traces):
-            table = widened(table, fitted.n_epochs, n_epochs)
-        asked = count(table, learnt.ladder)
-        learnt.make_room(asked)
-        return Known(asked, learnt.evidence(asked))
-
     def _learn_temperature(self) -> None:
         """Learn the temperature, once after each fit."""
-        if self._fitted.temperature is None:
-            found = learn_temperature(self._fitted, self.seed, self.threads) if self.calibrate else 1.0
-            self._fitted.temperature = found
+        learnt = self._fitted
+        if learnt.temperature is None:
+            learnt.temperature = learn_temperature(learnt, self.seed, self.threads) if self.calibrate else 1.0

@@ -65,7 +65,7 @@ class Learnt:
             self.tables = build_likelihoods(self.prior, self.ladder, self._depth, gaps=True)
 
     def laid_out(self, targets: Traces) -> Known:
-        """Return other targets as the scorer takes them, by the same prior."""
+        """Return other targets, or queries, as the scorer takes them, by the same prior."""
         counts = count(targets, self.ladder)
         self.make_room(counts)
         return Known(counts, self.evidence(counts))

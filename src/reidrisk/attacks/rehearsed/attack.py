@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted
@@ -20,6 +19,7 @@ from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
 from reidrisk.attacks.rehearsed.sizes import SizeTerm
 from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.attacks.rivals.base import Counted, counts_of
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.rehearsed.explained import thinned
 from reidrisk.attacks.rehearsed.practice import Practice, retried
 from reidrisk.attacks.rehearsed.ways import Cutting
+from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Case, Truth

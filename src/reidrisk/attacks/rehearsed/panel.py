@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Posed, ScoredAttack
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.rehearsed.choices import Choices
@@ -16,6 +15,7 @@ from reidrisk.attacks.rehearsed.nearest import CLOSE, FAR, chosen, largest
 from reidrisk.attacks.rehearsed.panel import READINGS, Panel, Side, affordable, readings_of
 from reidrisk.attacks.rehearsed.taught import FEWEST, RehearsedPairs, taught_by
 from reidrisk.attacks.rehearsed.weights import clearly_above, fitting_scale, learnt_weights, starting_weights
+from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
 from reidrisk.records import Case

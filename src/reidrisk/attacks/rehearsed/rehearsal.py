@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable
@@ -20,6 +19,7 @@ from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.sizes import SizeTerm, learnt_sizes
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
+from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags

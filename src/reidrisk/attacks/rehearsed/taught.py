@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.rivals.base import Counted, counts_of, holders, rows_of, with_data
 from reidrisk.attacks.rivals.tf_idf import TfIdf
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
 from reidrisk.records import Bags, Case

@@ -4,10 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import check_comparable
 from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.attacks.rivals.base import Counted, counts_of, holders, with_data
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import Floats, checked_seed, stream
 from reidrisk.records import Bags, Traces
 from reidrisk.search.dense import DenseDot, DenseRows

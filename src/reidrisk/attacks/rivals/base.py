@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import check_comparable
 from reidrisk.attacks.pooled import Pooled
 from reidrisk.attacks.profile.counts import one_table
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import DataError, Ints
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed
 from reidrisk.attacks.bidding import Bidding, prices
 from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Counted, with_column
@@ -17,6 +16,7 @@ from reidrisk.attacks.rivals.bm25 import BM25
 from reidrisk.attacks.rivals.hellinger import Hellinger
 from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
 from reidrisk.attacks.rivals.tf_idf import TfIdf
+from reidrisk.attacks.scored import Posed
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.search.sparse import SparseDot, SparseRows

@@ -2,8 +2,8 @@
 
 from typing import Self
 
-from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_item, register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags
 from reidrisk.search.sparse import SparseMin, SparseRows

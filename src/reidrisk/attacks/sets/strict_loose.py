@@ -9,9 +9,10 @@ from typing import Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import Links, check_comparable
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.attacks.sets.reconstruction import Audience, Fit, Words, alike, reconstruct
 from reidrisk.base.arrays import Array, Ints
 from reidrisk.records import Traces

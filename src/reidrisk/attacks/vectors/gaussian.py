@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Links, Posed, ScoredAttack
+from reidrisk.attacks.base import Links
 from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.attacks.vectors.counted import counts_of
 from reidrisk.attacks.vectors.learn import LearntVectors, learn
 from reidrisk.attacks.vectors.nearest import checked_vectors, per_product, same_space

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.attacks.vectors.procrustes import Procrustes, moved
 from reidrisk.attacks.vectors.spread import Turn, spread
 from reidrisk.base.errors import DataError

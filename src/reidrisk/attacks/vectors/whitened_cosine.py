@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.attacks.vectors.nearest import checked_vectors, per_product, same_space
 from reidrisk.attacks.vectors.spread import Singles, Spread, Turn
 from reidrisk.base.arrays import Ints

@@ -3,9 +3,9 @@
 import numpy as np
 
 from reidrisk.attacks import Presence
-from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import Entry, nameable
+from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.audit import plan
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.stored.prepare import Prepared
