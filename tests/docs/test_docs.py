@@ -15,6 +15,7 @@ import typer
 from pages import PAGES, ROOT, Runner, blocks
 
 import reidrisk
+from reidrisk import attacks, mechanisms
 from reidrisk.cli.app import app
 
 DOCS = ROOT / "docs"
@@ -31,6 +32,14 @@ COMMANDS = {
 
 def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
+
+
+@pytest.fixture(autouse=True)
+def registries(monkeypatch):
+    """What a page registers is gone after it."""
+    for registry in (attacks.registry, mechanisms.registry):
+        known = registry.__globals__["_REGISTRY"]
+        monkeypatch.setattr(known, "_entries", dict(known._entries))
 
 
 def release(folder: Path) -> None:

@@ -42,7 +42,7 @@ class Registry(Generic[E]):
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
-    ... class Entry(Registered):
+    ... class Entry(RegistryEntry):
     ...     kind: type
     >>> known = Registry[Entry]("a shape")
     >>> known.add(Entry(type("LongBox", (), {}))).name, known["long-box"].label

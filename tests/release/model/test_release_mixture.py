@@ -272,7 +272,7 @@ def test_files_hold_the_same_users_and_short_sets_stay_short(tmp_path, monkeypat
     seen = []
     files = release.write_users(model, 150_000, 2, tmp_path / "users", progress=lambda *now: seen.append(now))
     assert [f.name for f in files] == [f"users-0000{i}-of-00003.parquet" for i in range(3)]
-    assert seen[-1] == ("150,000 users drawn", 1.0)
+    assert seen[-1] == ("users-drawn", 1.0)
     whole = model.sample(150_000, seed=2)
     sets, statement = release.read_users(tmp_path / "users")
     assert np.array_equal(sets.tokens, whole.tokens)

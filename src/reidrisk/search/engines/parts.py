@@ -18,11 +18,11 @@ class FinishedParts:
     which is written last; a part whose files are not those that were summed then is done again.
 
     >>> import tempfile
-    >>> parts = Parts(tempfile.mkdtemp(), {"users": 10})
+    >>> parts = FinishedParts(tempfile.mkdtemp(), {"users": 10})
     >>> parts.found("rows") is None
     True
     >>> parts.finish("rows", {"n": 3})
-    >>> Parts(parts.folder, {"users": 10}).found("rows")
+    >>> FinishedParts(parts.folder, {"users": 10}).found("rows")
     {'n': 3}
     """
 
