@@ -37,7 +37,7 @@ def _cost(targets: Any) -> Callable[[int], float]:
     """Return reference seconds: those of the attack itself, and of all queries, about as many as there are targets."""
     n = len(targets)
     alone = next(one for one in registry() if one.attack is _OF[type(targets)]).cost(targets)
-    together = 3e-7 * n * n + alone(2 * n) - alone(0) if n * n <= PAIRS else 0.0
+    together = 0.8 + 1e-6 * n * n + alone(2 * n) - alone(0) if n * n <= PAIRS else 0.0
     return lambda n_queries: alone(n_queries) + together
 
 
