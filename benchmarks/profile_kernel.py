@@ -21,6 +21,7 @@ import numpy as np
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.counts import count
 from reidrisk.attacks.profile.factor import Known
+from reidrisk.attacks.profile.posterior import Posterior
 from reidrisk.records import Traces
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "attacks" / "profile"))
@@ -67,7 +68,7 @@ def same(one: Any, two: Any) -> None:
 def on_processor(targets: Traces, queries: Traces, temperature: float) -> None:
     """Print nanoseconds for a pair, first kernel and present one."""
     attack = ProfileBayes(TOP_K, NOISE, threads=1, calibrate=False).fit(targets)
-    attack._learnt.temperature = temperature
+    attack._learnt.posterior = Posterior(temperature)
     scorer, known, asked = attack._posed(queries)
     first, few = FirstKernel(scorer.tables, scorer.per_nat), asked[:2]
     scorer.best_and_total(known, few)  # compiled and laid out
@@ -89,7 +90,7 @@ def on_processor(targets: Traces, queries: Traces, temperature: float) -> None:
 def on_gpu(targets: Traces, queries: Traces, temperature: float, sample: int = 64) -> None:
     """Print seconds on a GPU, with what is copied there, and compare a sample of the answers with the kernel's."""
     attack = ProfileBayes(TOP_K, NOISE, calibrate=False).fit(targets.take(slice(0, FITTED)))
-    attack._learnt.temperature = temperature
+    attack._learnt.posterior = Posterior(temperature)
     counts = count(targets, attack._learnt.ladder)
     known = Known(counts, attack._learnt.evidence(counts))
     scorer, _, asked = attack._posed(queries)

@@ -10,8 +10,8 @@ from reidrisk.attacks.profile.calibration import draw_rates, n_simulated
 from reidrisk.attacks.profile.counts import Ladder, count, ladder_of
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.likelihoods import deepest
+from reidrisk.attacks.profile.posterior import Round, best_temperature
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, top_set_grid
-from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.scoreboard import agreement, known_cells
 from reidrisk.attacks.sets.reconstruction import alike
 from reidrisk.search import GRID
@@ -46,8 +46,9 @@ def test_calibration_simulates_a_few_users_and_doubts_wrong_links():
     right = Round.of(np.diagonal(sure), sure, everyone)
     wrong = Round.of(np.zeros(40, dtype=np.int64), np.roll(sure, 1, axis=1), everyone)
     assert best_temperature([right]) < best_temperature([right, wrong])
-    own, strangers = Round.of(np.array([3 * GRID]), np.array([[7 * GRID, GRID, 5 * GRID]]), np.array([0]))
+    own, strangers, credit = Round.of(np.array([3 * GRID]), np.array([[7 * GRID, GRID, 5 * GRID]]), np.array([0]))
     assert (own.tolist(), np.flatnonzero(strangers[0]).tolist()) == ([2.0], [0, 4 * 16])
+    assert credit.tolist() == [0.0]
 
 
 def test_the_same_token_counts_more_than_one_often_held_with_it():

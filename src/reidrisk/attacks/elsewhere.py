@@ -73,7 +73,7 @@ class Elsewhere(Wrapping[Traces]):
             self.attack.link(queries.take(np.arange(1)), probability=True)
         found, sure = where.best(scorer, self.targets, queries), None
         if probability and getattr(self.attack._posed(queries).scorer, "per_nat", 0.0) > 0:
-            sure = self.attack._sure(found.score, where.total(scorer, self.targets, queries, found.score))
+            sure = self.attack._sure(found, where.total(scorer, self.targets, queries, found.score))
         return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
 
     def score(self, queries: Traces, target_index: Ints) -> Ints:

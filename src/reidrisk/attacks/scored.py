@@ -10,7 +10,7 @@ import numpy as np
 
 from reidrisk.attacks.base import Attack, Links, Records
 from reidrisk.base import Floats, Ints, OptionError, Signed
-from reidrisk.search.answer import UNIT, Candidates, check_k
+from reidrisk.search.answer import UNIT, Best, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
 
 
@@ -34,8 +34,8 @@ class ScoredAttack(Attack[Records]):
     def _posed(self, queries: Records) -> Posed:
         """Check the queries, and return the question to ask."""
 
-    def _sure(self, score: Ints, total: Ints) -> Floats:
-        """Return the posterior of a best target, from the sum of all likelihoods relative to its own."""
+    def _sure(self, best: Best, total: Ints) -> Floats:
+        """Return the posterior of the best targets, from the sums of all likelihoods relative to theirs."""
         return np.asarray(UNIT / total)
 
     def nobody(self, queries: Records, *, engine: Engine | None = None) -> tuple[Floats, float] | None:
@@ -77,10 +77,10 @@ class ScoredAttack(Attack[Records]):
         asked = probability and getattr(posed.scorer, "per_nat", 0.0) > 0
         if asked and isinstance(where, LocalEngine):
             found, total = where.best_and_total(*posed)
-            sure = self._sure(found.score, total)
+            sure = self._sure(found, total)
         else:
             found = where.best(*posed)
-            sure = self._sure(found.score, where.total(*posed, found.score)) if asked else None
+            sure = self._sure(found, where.total(*posed, found.score)) if asked else None
         return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
 
     def score(self, queries: Records, target_index: Ints) -> Ints:

@@ -305,7 +305,7 @@ def test_probabilities_hold_where_strangers_resemble_each_other_in_ways_unknown_
     attack = ProfileBayes(api.top_k, api.noise).fit(a)
     links = attack.link(b, probability=True)
     right = links.target == np.arange(len(b))
-    assert measure.calibration(links.probability, right).excess < 0.03
+    assert measure.calibration(links.probability, right).excess < 0.01  # 0.02 with a temperature alone
     assert abs(links.probability.mean() - right.mean()) < 0.04
     assert attack.temperature_ > 1.08  # simulated strangers would say 1.03
 
@@ -394,7 +394,8 @@ def test_narrowed_to_some_targets_nothing_else_changes():
     assert np.array_equal(links.score, every.max(axis=1))
     assert np.array_equal(links.target, every.argmax(axis=1))
     odds = np.exp(every / GRID / attack.temperature_)
-    assert links.probability == pytest.approx(odds.max(axis=1) / odds.sum(axis=1), abs=1e-6)
+    bend = attack._learnt.posterior.bend
+    assert links.probability == pytest.approx(bend.of(odds.max(axis=1) / odds.sum(axis=1)), abs=1e-6)
 
 
 def test_what_was_narrowed_stays_when_its_parent_is_fitted_anew():

@@ -10,6 +10,7 @@ from reidrisk import Traces
 from reidrisk.attacks import ProfileBayes
 from reidrisk.attacks.profile import factor, layout, powers
 from reidrisk.attacks.profile.counts import ladder_of
+from reidrisk.attacks.profile.posterior import Posterior
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.answer import FAR
 
@@ -29,7 +30,7 @@ def people(seed, tokens=7, epochs=9, gaps=0.0, n=(60, 41)):
 
 
 def posed(attack, queries, temperature=1.3):
-    attack._learnt.temperature = temperature
+    attack._learnt.posterior = Posterior(temperature)
     return attack._posed(queries)
 
 

@@ -15,18 +15,20 @@ import numpy as np
 
 from reidrisk.attacks.base import Links, check_comparable
 from reidrisk.attacks.pooled import Pooled, gathered
+from reidrisk.attacks.profile.calibration import learn_posterior
 from reidrisk.attacks.profile.counts import Ladder, one_table, widened
 from reidrisk.attacks.profile.factor import BayesFactor
 from reidrisk.attacks.profile.learnt import Learnt
+from reidrisk.attacks.profile.posterior import Posterior
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Tally
-from reidrisk.attacks.profile.temperature import learn_temperature
 from reidrisk.attacks.registry import per_item, per_pair, register
 from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import Array, DataError, Floats, Ints, OptionError, checked_seed, is_whole, n_threads, whole_up_to
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
+from reidrisk.search.answer import Best
 from reidrisk.search.engines import Engine
 
 if TYPE_CHECKING:
@@ -151,7 +153,7 @@ class ProfileBayes(ScoredAttack[Records]):
         """Temperature of the probabilities, of bags that of queries of a usual size; None until one was asked for."""
         self._refuse_unfitted("_known")
         if self._everyone is None:
-            return self._fitted.temperature
+            return None if self._fitted.posterior is None else self._fitted.posterior.temperature
         softness = None if self._habits is None else self._habits.softness
         return None if softness is None else softness.temperature
 
@@ -211,7 +213,7 @@ class ProfileBayes(ScoredAttack[Records]):
         """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
         sure = probability or self.min_probability > 0.0
         if sure and self._everyone is None:
-            self._learn_temperature()
+            self._learn_posterior()
         elif sure:
             self._seen(queries).learn_softness(self.calibrate)
         links = super().link(queries, sure, engine=engine)
@@ -219,14 +221,17 @@ class ProfileBayes(ScoredAttack[Records]):
             return links
         return replace(links, target=np.where(links.probability >= self.min_probability, links.target, -1))
 
-    def _sure(self, score: Ints, total: Ints) -> Floats:
+    def _sure(self, best: Best, total: Ints) -> Floats:
         odds = self.absent / (1.0 - self.absent) * len(self._known)
         per_nat: Any = self._per_nat
         if self._habits is not None and self._asked is not None and odds:
             softened = SoftDot(0.0, None, self._targets.n_tokens, self._habits.softness)
             per_nat = STEPS * softened.temperatures(self._asked[1])
-        others = odds * np.exp(-np.clip(score * (1.0 / per_nat), -700.0, 700.0)) if odds else 0.0
-        return np.asarray(1.0 / (total / UNIT + others))
+        others = odds * np.exp(-np.clip(best.score * (1.0 / per_nat), -700.0, 700.0)) if odds else 0.0
+        sure = np.asarray(1.0 / (total / UNIT + others))
+        posterior = self._fitted.posterior if self._everyone is None else None
+        # Of targets that are alike, no more than one is right.
+        return sure if posterior is None else np.minimum(posterior.bend.of(sure), 1.0 / best.n_ties)
 
     def near_best(self, queries: Records, reach: Ints) -> Array | None:
         """Return the scores of every query and target near its best; ``None`` where unsure links are not given."""
@@ -293,8 +298,8 @@ class ProfileBayes(ScoredAttack[Records]):
         check_comparable(fitted, table, (self._n_epochs, n_epochs))
         return table
 
-    def _learn_temperature(self) -> None:
-        """Learn the temperature, once after each fit."""
+    def _learn_posterior(self) -> None:
+        """Learn temperature and bend, once after each fit."""
         learnt = self._fitted
-        if learnt.temperature is None:
-            learnt.temperature = learn_temperature(learnt, self.seed, self.threads) if self.calibrate else 1.0
+        if learnt.posterior is None:
+            learnt.posterior = learn_posterior(learnt, self.seed, self.threads) if self.calibrate else Posterior()

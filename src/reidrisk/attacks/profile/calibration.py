@@ -1,22 +1,29 @@
 """Simulated users: what two observers would see of one person like a target, so that the attacker can practise.
 
 Each simulated person has the rates that one target may well have, given all of its counts, so that what goes together
-there goes together here.
+there goes together here. Nobody need tell the attacker who is a stranger: two targets are two people. How well
+strangers explain each other's records is thus seen, with all the ways in which people resemble each other that the
+model knows nothing of; how well one user explains both of theirs is simulated.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks.profile.counts import Counts, Ladder
+from reidrisk.attacks.profile.counts import Counts, Ladder, count
+from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
+from reidrisk.attacks.profile.posterior import Posterior, Round
 from reidrisk.attacks.profile.prior import Prior, log_alone
-from reidrisk.base import Floats, Ints, njit
+from reidrisk.base import Floats, Ints, njit, stream
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Traces
 
 _USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
 _LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
+_IN_ALL, _ROUNDS = 4_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
+_PAIRS, _LEAST = 100_000_000, 200  # strangers compared in all, unless that leaves fewer users than this
+_BLOCK = 1 << 22  # scores held at a time
 
 
 def n_simulated(n_targets: int, n_tokens: int) -> int:
@@ -140,3 +147,27 @@ def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> Simulated
     patterns = (targets.observed[rows][rng.integers(n, size=n)] for _ in range(2))
     one, two = (Traces(np.where(there, tokens, -1), width) for there, tokens in zip(patterns, seen, strict=True))
     return Simulated(one, two, rows)
+
+
+def learn_posterior(learnt: Learnt, seed: int, threads: int | None) -> Posterior:
+    """Return the posterior for these targets: as it is where there is nothing to simulate; several rounds where few."""
+    n, rounds = len(learnt.targets), []
+    wanted = min(_IN_ALL, max(_LEAST, _PAIRS // n))
+    m = min(n_simulated(n, learnt.targets.n_tokens), wanted)
+    at_once = max(1, _BLOCK // n)
+    for number in range(min(_ROUNDS, -(-wanted // m)) if m > 1 else 0):
+        simulated = simulate_pair(learnt, m, stream(seed, "profile bayes calibration", number))
+        one, two = (_counted(learnt, seen) for seen in (simulated.one, simulated.two))
+        scorer = BayesFactor(learnt.tables, threads)
+        own = scorer.pairs(one, two, np.arange(m))
+        for start in range(0, m, at_once):
+            part = slice(start, start + at_once)
+            asked = learnt.known.take(simulated.rows[part])
+            rounds.append(Round.of(own[part], scorer.scores(learnt.known, asked), simulated.rows[part]))
+    return Posterior.of(rounds, learnt.ladder.every) if rounds else Posterior()
+
+
+def _counted(learnt: Learnt, seen: Any) -> Known:
+    counts = count(seen, learnt.ladder)
+    learnt.make_room(counts)
+    return Known(counts, learnt.evidence(counts))

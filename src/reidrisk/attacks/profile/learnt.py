@@ -8,6 +8,7 @@ from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts, Ladder, by_content, count, ladder_of
 from reidrisk.attacks.profile.factor import Known
 from reidrisk.attacks.profile.likelihoods import build_likelihoods, deepest
+from reidrisk.attacks.profile.posterior import Posterior
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
 from reidrisk.base import DataError, Ints, stream
 from reidrisk.mechanisms import token_probabilities
@@ -49,7 +50,7 @@ class Learnt:
         self._depth = min(most, max(4, math.ceil(1.25 * int(self.counts.count.max()))))
         self.tables = build_likelihoods(self.prior, self.ladder, self._depth, bool(self.counts.rung.any()))
         self.known = Known(self.counts, self.evidence(self.counts))
-        self.temperature: float | None = None
+        self.posterior: Posterior | None = None
 
     def _fitting(self, kinds: int) -> Ladder:
         """Return the ladder on which tables hold the largest count of any target."""

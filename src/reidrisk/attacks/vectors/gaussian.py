@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from reidrisk.attacks.base import Links
-from reidrisk.attacks.profile.temperature import Round, best_temperature
+from reidrisk.attacks.profile.posterior import Round, best_temperature
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.attacks.vectors.counted import counts_of
@@ -23,6 +23,7 @@ from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Vectors
 from reidrisk.search import GRID, UNIT
+from reidrisk.search.answer import Best
 from reidrisk.search.engines import Engine
 
 _FEWEST = 10  # targets from which on there is a spread to learn
@@ -172,9 +173,11 @@ class GaussianBayes(ScoredAttack[Vectors]):
         same_space(found, self._targets.n_dimensions)
         return found
 
-    def _sure(self, score: Ints, total: Ints) -> Floats:
+    def _sure(self, best: Best, total: Ints) -> Floats:
         odds = self.absent / (1.0 - self.absent) * len(self._known)
-        others = odds * np.exp(-np.clip(score / (GRID * (self._temperature or 1.0)), -700.0, 700.0)) if odds else 0.0
+        others = (
+            odds * np.exp(-np.clip(best.score / (GRID * (self._temperature or 1.0)), -700.0, 700.0)) if odds else 0.0
+        )
         return np.asarray(1.0 / (total / UNIT + others))
 
     def nobody(self, queries: Vectors, *, engine: Engine | None = None) -> tuple[Floats, float] | None:
