@@ -89,7 +89,13 @@ def outlook(
 
 
 def as_far_as_seen(estimate: Estimate, cutting: Cutting) -> Estimate:
-    """Return the estimate; where queries are not seen to share more than strangers do, nobody may be found."""
+    """Return the estimate; where queries are not seen to share more than strangers do, nobody may be found.
+
+    That a target shares nothing tells the more the longer both records are, far more than shorter ones let expect:
+    where that counts, everybody may be found.
+    """
+    if cutting.borne_out:
+        return replace(estimate, low=0.0, high=1.0)
     return estimate if cutting.shared or cutting.way == "apart" else replace(estimate, low=0.0)
 
 

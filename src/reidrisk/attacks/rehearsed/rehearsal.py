@@ -104,9 +104,9 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
 
 
 def _borne_out(panel: Panel, cutting: Cutting) -> bool:
-    """Whether the model of bags finds real queries likelier if nothing is shared; where some is, it is not asked."""
+    """Whether real queries, or the model of bags, say that nothing is shared; where some is, they are not asked."""
     models = [one.model_ for one in panel.attacks if isinstance(one, ProfileBayes)]
-    return cutting.kept > 0.0 or all(model is None or model.apart for model in models)
+    return cutting.borne_out or cutting.kept > 0.0 or all(model is None or model.apart for model in models)
 
 
 def _alone(targets: Bags, queries: Bags) -> Rehearsal:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.rehearsed.apart import borne_out
 from reidrisk.attacks.rehearsed.explained import (
     anybody,
     damped,
@@ -54,7 +55,8 @@ class Cutting:
     ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
     query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
     than strangers do. ``doubtful``: nothing seems to be shared, but there is a sign that something is. ``nothing``:
-    each item is held once, and none of a query's seems to be held by its target.
+    each item is held once, and none of a query's seems to be held by its target. ``borne_out``: real queries bear it
+    out that nothing is shared.
     """
 
     way: Way
@@ -64,6 +66,7 @@ class Cutting:
     shared: bool = True
     doubtful: bool = False
     nothing: bool = False
+    borne_out: bool = False
 
     def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
         """Cut the targets this way, into queries of the real ones' sizes."""
@@ -102,7 +105,7 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     shares = excess(targets, queries, seed)
     found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
     # How often an item counts hides what is shared where events come in bursts.
-    sign = found.way == "apart" and excess(once(targets), once(queries), seed).errors > _SIGN
+    sign = found.way == "apart" and not found.borne_out and excess(once(targets), once(queries), seed).errors > _SIGN
     return replace(found, shared=shares.errors > _SURE, doubtful=sign)
 
 
@@ -131,8 +134,9 @@ def _other_events(
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    if shares is not None and separable and _hidden(shares, cut_once, _NEARLY[nothing], seed):
-        return replace(none, nothing=True) if nothing else Cutting("apart")
+    seen = separable and shares is not None and shares.errors <= _SURE and borne_out(targets, queries, seed)
+    if seen or (shares is not None and separable and _hidden(shares, cut_once, _NEARLY[nothing], seed)):
+        return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
         return none

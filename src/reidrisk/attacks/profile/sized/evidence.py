@@ -6,6 +6,7 @@ query is most likely one of the targets, and a model that says so of the right k
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
 from reidrisk.attacks.profile.sized.volume import CORRELATIONS, Volume, ranks
 from reidrisk.base import Floats, stream
 from reidrisk.search.sparse import SparseDot
+
+if TYPE_CHECKING:
+    from reidrisk.attacks.rehearsed.ways import Cutting
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)
 STRENGTHS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -161,12 +165,14 @@ def learn_levels(sample: Sample, model: Model, known: KnownBags, queries: Tally,
     return found if sample.evidence(found) > least else model
 
 
-def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool, weighed: bool = False) -> Model | None:
+def learn_apart(sample: Sample, taste: Taste | None, related: "Cutting", weighed: bool = False) -> Model | None:
     """Return the model of tables that share no item; ``None`` if queries are likelier where some are shared.
 
     Asked of which items there are, however often: the forms for counts say more, and of other things. Where it is
-    ``doubtful`` that nothing is shared, that must be the likelier. A taste counts if queries are clearly likelier by
-    it, and where somebody practises and weighs what it says, in any case: shorter records hardly show it.
+    doubtful that nothing is shared, that must be the likelier; where links bear it out, it is not asked: people are
+    alike in more ways than a taste knows, and whoever shares is then likelier than anybody. A taste counts if queries
+    are clearly likelier by it, and where somebody practises and weighs what it says, in any case: shorter records
+    hardly show it.
     """
     items = replace(sample, queries=sample.queries.once(), targets=sample.targets.once())
     tastes = [None, *([] if taste is None else (taste.at(one) for one in PRECISIONS))]
@@ -177,7 +183,10 @@ def learn_apart(sample: Sample, taste: Taste | None, doubtful: bool, weighed: bo
         found = max(none[1:], key=items.evidence)
     elif items.evidence(found) <= items.evidence(plain) + _TASTE:
         found = plain
-    return found if items.evidence(found) > max(map(items.evidence, some)) - (0.0 if doubtful else _TIE) else None
+    if related.borne_out:
+        return found
+    tie = 0.0 if related.doubtful else _TIE
+    return found if items.evidence(found) > max(map(items.evidence, some)) - tie else None
 
 
 def learn_volume(sample: Sample, model: Model, known: Tally, queries: Tally) -> Model:

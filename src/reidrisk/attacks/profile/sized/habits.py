@@ -68,7 +68,7 @@ class Habits:
         ways = ("apart", "part", "visits") if distinct else ("apart",)
         if self._related is not None and self._related.way in ways and self._related.kept == 0.0:
             taste = Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
-            apart = evidence.learn_apart(sample, taste, self._related.doubtful, self._cutting is not None)
+            apart = evidence.learn_apart(sample, taste, self._related, self._cutting is not None)
             if apart is not None:
                 return apart
         self.model = evidence.learn_levels(sample, self.model, self._known, self._queries, self._seed)

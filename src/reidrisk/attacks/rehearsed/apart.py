@@ -1,0 +1,126 @@
+"""Do real queries bear it out that whole items went to one side? Told without truth, by people who are not there.
+
+Then a person's own target is of the query's taste and shares nothing with it, and few strangers of that taste do: of
+long records, hardly any. So the best target by taste gains if what is shared is held against targets. A fifth of the
+targets at a time is asked for among the others, where none of them is: the best targets of such strangers, with records
+as long and of items as common as those of queries, do not gain as much by it. Where items are shared, people lose their
+own targets by it, and gain less than strangers.
+
+That is asked of which items there are, however often.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from reidrisk.attacks.profile.sized.model import Model
+from reidrisk.attacks.profile.sized.rows import all_scores
+from reidrisk.attacks.profile.sized.tally import Tally
+from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
+from reidrisk.attacks.rehearsed.explained import mean_log, once
+from reidrisk.attacks.rehearsed.panel import fingerprints
+from reidrisk.attacks.rehearsed.strangers import Excess
+from reidrisk.base.arrays import Floats
+from reidrisk.base.streams import stream
+from reidrisk.records import Bags
+from reidrisk.records.thinning import drawn
+
+_FOLDS, _FEWEST = 5, 5  # and people of a fold
+_PEOPLE, _TARGETS = 800, 10_000
+_CLEAR = 3.0  # standard errors
+
+
+def borne_out(targets: Bags, queries: Bags, seed: int) -> bool:
+    """Whether queries gain clearly more than strangers do if what is shared is held against targets.
+
+    >>> rng = np.random.default_rng(0)
+    >>> held = rng.random((400, 60)) < rng.beta(2.0, 2.0, (400, 60))
+    >>> side = rng.random((400, 60)) < 0.5
+    >>> one, two = (Bags((held & part).astype(int)) for part in (side, ~side))
+    >>> borne_out(one, two, seed=0)
+    True
+    >>> borne_out(one.take(slice(0, 200)), two.take(slice(200, 400)), seed=0)
+    False
+    """
+    return gain(targets, queries, seed).errors > _CLEAR
+
+
+def gain(targets: Bags, queries: Bags, seed: int) -> Excess:
+    """Return how much more the best score of a query rises than a stranger's, if sharing is held against targets."""
+    rng = stream(seed, "rehearsal: apart")
+    known, asked = _some(targets, _TARGETS), _some(queries, _PEOPLE)
+    folds = rng.permutation(len(known)) % _FOLDS, rng.permutation(len(asked)) % _FOLDS
+    people, strangers = _as_common(asked, known, rng)
+    found: list[Floats] = []
+    precision = None
+    for fold in range(_FOLDS):
+        there, away = (np.flatnonzero((folds[0] == fold) == one) for one in (False, True))
+        both = _alike(people.take(np.flatnonzero(folds[1] == fold)), strangers.take(away), rng)
+        if both is None:
+            continue
+        table, tables = Tally.of(known.take(there)), [Tally.of(one) for one in both]
+        taste = Taste.learnt(table, table.popularity, seed)
+        if not found:
+            precision = _precision(table, tables, taste)
+        at = None if taste is None or precision is None else taste.at(precision)
+        against, plain = (
+            [all_scores(model, table, one, table.popularity).max(axis=1) for one in tables]
+            for model in (Model(0.0, taste=at, apart=True), Model(0.0, taste=at))
+        )
+        found.append((against[0] - plain[0]) - (against[1] - plain[1]))
+    if not found:
+        return Excess(0.0, 1.0)
+    each = np.concatenate(found)
+    return Excess(float(each.mean()), math.sqrt(each.var() / len(each)))
+
+
+def _some(bags: Bags, most: int) -> Bags:
+    """Return some records that hold something, each item once: the same ones, in the same order, however rows lie."""
+    rows = np.argsort(fingerprints(bags), kind="stable")
+    return once(bags.take(rows[np.diff(bags.counts.indptr)[rows] > 0][:most]))
+
+
+def _as_common(asked: Bags, known: Bags, rng: np.random.Generator) -> tuple[Bags, Bags]:
+    """Return both with as many items left out by lot as make each item as common in one as in the other.
+
+    What is sold in one shop only, or heard in one season, is shared by nobody; that says nothing of who it is.
+    """
+    common = [np.bincount(bags.counts.indices, minlength=bags.n_tokens) / len(bags) for bags in (asked, known)]
+    least = np.minimum(*common)
+    both = []
+    for bags, share in zip((asked, known), common, strict=True):
+        keep = (least / np.maximum(share, 1e-300))[bags.counts.indices]
+        both.append(bags.with_counts((rng.random(len(keep)) < keep).astype(np.int64)))
+    return both[0], both[1]
+
+
+def _alike(asked: Bags, strangers: Bags, rng: np.random.Generator) -> tuple[Bags, Bags] | None:
+    """Return as many of both, of the same sizes: in the order of size, the longer of two is thinned."""
+    asked, strangers = (bags.take(np.flatnonzero(np.diff(bags.counts.indptr))) for bags in (asked, strangers))
+    many = min(len(asked), len(strangers))
+    if many < _FEWEST:
+        return None
+    both = []
+    for bags in (asked, strangers):
+        size = np.diff(bags.counts.indptr)
+        order = np.lexsort((rng.random(len(size)), size))
+        both.append(bags.take(order[np.linspace(0, len(order) - 1, many).round().astype(np.int64)]))
+    sizes = np.minimum(*(np.diff(bags.counts.indptr) for bags in both)).astype(np.int64)
+    one, two = (bags.with_counts(drawn(bags.counts, sizes, rng)) for bags in both)
+    return one, two
+
+
+def _precision(table: Tally, asked: list[Tally], taste: Taste | None) -> float | None:
+    """Return the precision of tastes under which all that are asked for are likeliest; ``None``: without any taste.
+
+    Queries and strangers choose together, so that neither is favoured.
+    """
+
+    def likely(one: float | None) -> float:
+        model = Model(0.0, taste=None if one is None or taste is None else taste.at(one), apart=True)
+        return sum(float(mean_log(all_scores(model, table, two, table.popularity)).mean()) for two in asked)
+
+    tried: list[float | None] = [None, *(PRECISIONS if taste is not None else ())]
+    return max(tried, key=likely)

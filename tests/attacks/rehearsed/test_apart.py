@@ -1,0 +1,81 @@
+"""That two tables of the same people share no item is seen in real queries, and not where it is not so."""
+
+import numpy as np
+import pytest
+
+from reidrisk import Bags
+from reidrisk.attacks import ProfileBayes, Rehearsed
+from reidrisk.attacks.rehearsed.apart import borne_out, gain
+from reidrisk.attacks.rehearsed.ways import find_way
+
+
+def genres(n=400, items=40, seed=0):
+    """Return which of some genres people like: most have many, each its own mix."""
+    rng = np.random.default_rng(seed)
+    popular = rng.beta(2.0, 2.0, items)
+    return rng.random((n, items)) < 1.0 / (1.0 + np.exp(-rng.normal(np.log(popular / (1 - popular)), 1.0, (n, items))))
+
+
+def films(n=400, items=600, seed=0):
+    """Return which films people saw: many of a few popular ones, by six tastes."""
+    rng = np.random.default_rng(seed)
+    popular = 12.0 / np.arange(1, items + 1) ** 0.7
+    taste = rng.dirichlet(np.full(6, 0.3), n) @ rng.gamma(0.4, 2.5, (6, items))
+    return rng.random((n, items)) < 1.0 - np.exp(-np.minimum(popular, 2.0) * taste)
+
+
+def halves(has, seed=1):
+    one = np.random.default_rng(seed).random(has.shape) < 0.5
+    return tuple(Bags((has & part).astype(np.int64)) for part in (~one, one))
+
+
+def looks(has, seed=1):
+    """Return what two observers see, each half of it, whatever the other sees."""
+    rng = np.random.default_rng(seed)
+    return tuple(Bags((has & (rng.random(has.shape) < 0.5)).astype(np.int64)) for _ in range(2))
+
+
+def seasons(has, seed=1):
+    """Return the same where most items are common in one table and rare in the other."""
+    rng = np.random.default_rng(seed)
+    share = rng.beta(0.5, 0.5, has.shape[1])
+    return tuple(Bags((has & (rng.random(has.shape) < part)).astype(np.int64)) for part in (share, 1.0 - share))
+
+
+def right(attack, targets, queries):
+    links = attack.fit(targets).look_around(queries).link(queries)
+    return float(np.mean(links.target == np.arange(len(queries))))
+
+
+@pytest.mark.parametrize("made", [genres, films])
+def test_halves_of_sets_are_seen_to_share_nothing_and_people_are_found_by_it(made):
+    targets, queries = halves(made(seed=1))
+    found = find_way(targets, queries, seed=0)
+    assert (found.kept, found.nothing, found.borne_out) == (0.0, True, True)
+    assert right(ProfileBayes(), targets, queries) > 0.2  # if sharing spoke for a target, nobody would be found
+    attack = Rehearsed(people=200)
+    assert right(attack, targets, queries) > 0.2
+    assert (attack.estimate_.low, attack.estimate_.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("made", [genres, films])
+@pytest.mark.parametrize("cut", [looks, seasons])
+@pytest.mark.parametrize("seed", range(3))
+def test_sets_that_share_are_not_taken_for_halves(made, cut, seed):
+    assert not borne_out(*cut(made(seed=seed), seed + 1), seed=0)
+
+
+@pytest.mark.parametrize("made", [genres, films])
+def test_strangers_share_nothing_of_their_own(made):
+    targets, queries = halves(made(800))
+    assert not borne_out(targets.take(slice(0, 400)), queries.take(slice(400, 800)), seed=0)
+
+
+def test_neither_the_order_of_rows_nor_empty_ones_matter_and_few_people_say_nothing():
+    targets, queries = halves(films(200))
+    order = np.random.default_rng(3).permutation(200)
+    found = gain(targets, queries, seed=0)
+    assert gain(targets.take(order), queries.take(order[::-1]), seed=0) == found
+    nothing = Bags(np.concatenate([queries.counts.toarray(), np.zeros((9, queries.n_tokens), dtype=np.int64)]))
+    assert gain(targets, nothing, seed=0) == found
+    assert gain(targets.take(slice(0, 6)), queries.take(slice(0, 6)), seed=0).errors == 0.0
