@@ -80,7 +80,7 @@ def test_every_attack_says_what_it_takes_and_costs():
             one.attack.knowing(TopKNoise(2, 0.1, 5))
     rivals = {"affinity", "bm25", "hellinger", "naive-bayes", "overlap", "tf-idf"}
     assert {one.name for one in nameable(Bags)} == {
-        *("clock", "coincidences", "matched", "same-totals", "profile-bayes", "rehearsed", "totals"),
+        *("clock", "coincidences", "disjoint", "matched", "same-totals", "profile-bayes", "rehearsed", "totals"),
         *rivals,
     }
     assert {"presence", "markov", *rivals} - {one.name for one in nameable(Traces)} == {"overlap"}

@@ -11,6 +11,7 @@ from reidrisk.attacks.scored import ScoredAttack
 # isort: split
 # Attacks are listed, and their rows measured, in the order of these imports: the plain ones come first.
 from reidrisk.attacks.coincidences.attack import Coincidences
+from reidrisk.attacks.disjoint import Disjoint
 from reidrisk.attacks.neural.attack import Neural
 from reidrisk.attacks.one_to_one import OneToOne
 from reidrisk.attacks.pooled import Pooled, pool
@@ -48,7 +49,7 @@ __all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "
 __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
 __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
 __all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
-__all__ += ["Coincidences", "Matched", "OneToOne", "SameTotals"]
+__all__ += ["Coincidences", "Disjoint", "Matched", "OneToOne", "SameTotals"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
 __all__ += ["WhitenedCosine"]
 
