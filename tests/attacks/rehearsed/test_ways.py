@@ -168,3 +168,11 @@ def test_of_many_visits_neighbours_go_together():
     first = many.visits.take(np.array([7])).counts[:9].sum(axis=0)  # ceil(50 / 6) visits
     assert (runs.visits.take(np.array([7])).counts[[0]].toarray() == first).all()
     assert _in_runs(few) is few
+
+
+def test_facts_of_people_who_have_enough_are_seen_to_be_held_where_most_have_too_few():
+    rng = np.random.default_rng(0)
+    sizes = np.where(np.arange(600) < 200, 30, 5)
+    tests = drawn(rng.dirichlet(np.full(6, 2.0), 600), sizes, 1)
+    case = cut(tests.take(slice(0, 200)), np.full(200, 16), seed=0, way="held")
+    assert find_way(tests, case.queries, seed=0).way == "held"

@@ -23,6 +23,7 @@ from reidrisk.attacks.rehearsed.explained import (
     mixture_factors,
     of_sizes,
     once,
+    totals_of,
 )
 from reidrisk.attacks.rehearsed.panel import reference
 from reidrisk.attacks.rehearsed.strangers import Excess, excess
@@ -156,8 +157,15 @@ def _share(targets: Bags, queries: Bags, seed: int) -> float:
 
 
 def _held(targets: Bags, queries: Bags) -> float:
-    """Return how likely queries are as draws from a target, of all events or of some."""
-    return max(float(mean_log(held_factors(targets, queries, wrong)).mean()) for wrong in _WRONG)
+    """Return how likely queries are as draws from a target, of all events or of some.
+
+    Where all hold equally much, as facts that somebody knows of each do, people with fewer events were not asked for.
+    """
+    sizes, rows = totals_of(queries), np.arange(len(targets))
+    if sizes.min() == sizes.max():
+        enough = np.flatnonzero(totals_of(targets) >= sizes.max())
+        rows = enough if len(enough) >= _FEW else rows
+    return max(float(mean_log(held_factors(targets, queries, wrong)[:, rows]).mean()) for wrong in _WRONG)
 
 
 def _separable(targets: Bags, queries: Bags) -> bool:
