@@ -22,7 +22,7 @@ from reidrisk.records import Traces
 _USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
 _LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
 _IN_ALL, _ROUNDS = 4_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
-_PAIRS, _LEAST = 100_000_000, 200  # strangers compared in all, unless that leaves fewer users than this
+_PAIRS, _LEAST = 100_000_000, 300  # strangers compared in all, unless that leaves fewer users than this
 _BLOCK = 1 << 22  # scores held at a time
 
 

@@ -23,7 +23,7 @@ from reidrisk.search.weights import GRID
 
 _STEP, _DEEPEST = 16, 64  # steps of a nat in which scores are counted, and nats below the best that are told apart
 _TEMPERATURES = np.geomspace(0.5, 8.0, 97)
-_LOOSE = np.array([0.25, 0.5])  # standard errors of slope and shift before anything is seen, around 1 and 0
+_LOOSE = np.array([0.15, 0.25])  # standard errors of slope and shift before anything is seen, around 1 and 0
 _FLATTEST = 0.05  # slope: surer links stay surer
 
 

@@ -35,7 +35,9 @@ _MORE = 400, 1_000  # queries and targets from which the noise of levels is lear
 _BURSTS, _SHAPE = 0.5, 0.25  # spread of bursts beside totals, and nats of an item that its shape may be worth
 _SHARED = (0.1, 0.2, 0.4)  # shares of a query that are held against none
 _TASTE = 0.1  # nats of a query that a taste must be worth: of people without any, chance gives less than 0.01
-_TIE = 1.5  # nats of a query by which one of them may be more likely: people are alike in more ways than a taste knows
+# Nats of a query by which one of them may be more likely, in all and of an item: people are alike in more ways than a
+# taste knows.
+_TIE = 1.5, 0.1
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 
 
@@ -185,7 +187,7 @@ def learn_apart(sample: Sample, taste: Taste | None, related: "Cutting", weighed
         found = plain
     if related.borne_out:
         return found
-    tie = 0.0 if related.doubtful else _TIE
+    tie = 0.0 if related.doubtful else min(_TIE[0], _TIE[1] * float(items.queries.variety.mean()))
     return found if items.evidence(found) > max(map(items.evidence, some)) - tie else None
 
 
