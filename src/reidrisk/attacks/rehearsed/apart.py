@@ -1,7 +1,7 @@
 """Do real queries bear it out that whole items went to one side? Told without truth, by people who are not there.
 
 Then a person's own target is of the query's taste and shares nothing with it, and few strangers of that taste do: of
-long records, hardly any. So the best target by taste gains if what is shared is held against targets. A fifth of the
+long records, hardly any. So the best target by taste gains if what is shared is held against targets. A third of the
 targets at a time is asked for among the others, where none of them is: the best targets of such strangers, with records
 as long and of items as common as those of queries, do not gain as much by it. Where items are shared, people lose their
 own targets by it, and gain less than strangers.
@@ -27,7 +27,7 @@ from reidrisk.base.streams import stream
 from reidrisk.records import Bags
 from reidrisk.records.thinning import drawn
 
-_FOLDS, _FEWEST = 5, 5  # and people of a fold
+_FOLDS, _FEWEST = 3, 5  # and people of a fold
 _PEOPLE, _TARGETS = 800, 10_000
 _CLEAR = 3.0  # standard errors
 
