@@ -50,6 +50,23 @@ def test_an_audit_asks_it_where_nothing_is_seen_to_be_shared():
     assert not attacks.Disjoint.applies(one.take(slice(0, 3)), two.take(slice(0, 3)))
 
 
+def test_one_query_is_linked_as_all_are():
+    targets, queries = divided(likes(), 0.5)
+    alone = attacks.Disjoint().fit(targets).look_around(queries.take(slice(0, 3)))
+    assert alone.model_.apart
+    target = alone.link(queries.take(slice(0, 3))).target
+    shared = queries.counts[:3].minimum(targets.counts[target])
+    assert shared.nnz == 0
+
+
+def test_whether_an_audit_asks_it_does_not_depend_on_the_order_of_rows():
+    targets, queries = divided(likes(80, seed=4), 0.5)
+    orders = [np.random.default_rng(seed).permutation(len(targets)) for seed in range(4)]
+    assert len({attacks.Disjoint.applies(targets.take(one), queries.take(one)) for one in orders}) == 1
+    alike = Bags(np.ones((30, 4), dtype=np.int64))
+    assert not attacks.Disjoint.applies(alike, alike)
+
+
 def test_it_is_for_bags_alone():
     with pytest.raises(DataError, match="Disjoint compares bags, not Traces"):
         attacks.Disjoint().fit(Traces([[1, 2]], n_tokens=3))

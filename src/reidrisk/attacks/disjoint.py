@@ -7,21 +7,31 @@ nobody. Attacks that find out how two tables are related see it where it shows
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
+
 from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import per_item, register
+from reidrisk.attacks.rehearsed.panel import fingerprints, reference
 from reidrisk.attacks.rehearsed.strangers import excess
-from reidrisk.attacks.rehearsed.ways import Cutting
+from reidrisk.attacks.rehearsed.ways import Cutting, separable
 from reidrisk.base import DataError
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags
 
-_FEWEST = 20  # records on either side
+_FEWEST, _LOOKED_AT = 20, 200  # records on either side, and queries that must share nothing with somebody
 _SEEN = 2.0  # standard errors of what is shared beyond strangers, from which something is
 
 
-@register(kinds=(Bags,), cost=per_item(1.2e-9, learning=1.5), default=True, whole=True)
+def _cost(targets: Any) -> Callable[[int], float]:
+    """Return what it costs: most of it is to learn which items go together."""
+    return per_item(1.2e-9, learning=min(20.0, 1.0 + 2e-5 * targets.counts.nnz))(targets)
+
+
+@register(kinds=(Bags,), cost=_cost, default=True, whole=True)
 class Disjoint(ProfileBayes):
     """Link as :class:`ProfileBayes` does if no item is on both sides: by taste, and what is shared counts against.
 
@@ -46,23 +56,30 @@ class Disjoint(ProfileBayes):
 
     @classmethod
     def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
-        """Return the attacker; of a system it makes nothing."""
+        """Return the attacker; what the system does is of no use to it."""
         return cls(seed=seed)
 
     @classmethod
     def applies(cls, targets: Any, queries: Any) -> bool:
-        """Whether queries are not seen to share more with targets than strangers do."""
+        """Whether most queries share nothing with somebody, and no more with targets than strangers do."""
         if not isinstance(targets, Bags) or min(len(targets), len(queries)) < _FEWEST:
             return False
-        return bool(targets.counts.nnz and queries.counts.nnz) and excess(targets, queries, seed=0).errors <= _SEEN
+        known, asked = (bags.take(np.argsort(fingerprints(bags), kind="stable")) for bags in (targets, queries))
+        if not known.counts.nnz or not separable(known, asked.take(reference(asked, _LOOKED_AT))):
+            return False
+        return excess(known, asked, seed=0).errors <= _SEEN
 
     @property
     def description(self) -> str:
         """What the attacker does and assumes."""
         return (
-            "Takes it that no item is in both records, as if what people have had been divided up, and links to "
-            "somebody of the same taste who shares nothing (our own)."
+            "Assumes that no item is in both records, as if each person's items had been split between the tables. "
+            "Links to somebody of the same taste who shares nothing (our own)."
         )
+
+    def practising(self, cutting: Cutting, like: Model | None = None) -> Self:
+        """Return self: it knows how the tables are related."""
+        return self
 
     def fit(self, targets: Any) -> Self:
         """Lay the targets out; which items go together is learnt with the first queries."""

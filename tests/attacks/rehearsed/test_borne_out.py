@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import Bags
 from reidrisk.attacks import ProfileBayes, Rehearsed
-from reidrisk.attacks.rehearsed.apart import borne_out, gain
+from reidrisk.attacks.rehearsed.apart import borne_out, gains, together
 from reidrisk.attacks.rehearsed.ways import find_way
 
 
@@ -71,11 +71,21 @@ def test_strangers_share_nothing_of_their_own(made):
     assert not borne_out(targets.take(slice(0, 400)), queries.take(slice(400, 800)), seed=0)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_people_of_other_tastes_who_share_are_not_taken_for_halves_whoever_is_short(seed):
+    one, other = films(250, 200, seed), films(250, 200, seed + 100)
+    one[0], one[0, -1] = False, True  # shares nothing with nearly anybody
+    rng = np.random.default_rng(seed)
+    kept = other | (one & (rng.random(one.shape) < 0.4))
+    assert not borne_out(Bags(one.astype(np.int64)), Bags(kept.astype(np.int64)), seed=0)
+
+
 def test_neither_the_order_of_rows_nor_empty_ones_matter_and_few_people_say_nothing():
     targets, queries = halves(films(200))
     order = np.random.default_rng(3).permutation(200)
-    found = gain(targets, queries, seed=0)
-    assert gain(targets.take(order), queries.take(order[::-1]), seed=0) == found
+    found = together(gains(targets, queries, seed=0))
+    assert together(gains(targets.take(order), queries.take(order[::-1]), seed=0)) == found
     nothing = Bags(np.concatenate([queries.counts.toarray(), np.zeros((9, queries.n_tokens), dtype=np.int64)]))
-    assert gain(targets, nothing, seed=0) == found
-    assert gain(targets.take(slice(0, 6)), queries.take(slice(0, 6)), seed=0).errors == 0.0
+    assert together(gains(targets, nothing, seed=0)) == found
+    assert not borne_out(targets.take(slice(0, 6)), queries.take(slice(0, 6)), seed=0)
+    assert not borne_out(targets, Bags(np.zeros((3, targets.n_tokens), dtype=np.int64)), seed=0)

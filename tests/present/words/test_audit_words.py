@@ -148,7 +148,7 @@ SHOP = Terms(person="customer", item="article", period="week")
         (
             Note("pairs-share-nothing", n=300, pairs=0.0, strangers=0.1),
             "The two records of one customer have no article in common (300 true pairs were looked at). Attacks that "
-            "compare articles can only go by what tends to go together.",
+            "compare articles can only go by what tends to go together, and by who shares nothing.",
         ),
         (
             Note("pairs-share-less", n=300, pairs=0.01, strangers=0.1),

@@ -58,7 +58,8 @@ class ProfileBayes(ScoredAttack[Records]):
     that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.profile.likelihoods`).
     Where a system shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch
     tells more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature
-    learnt on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
+    and bent (:mod:`reidrisk.attacks.profile.posterior`), as simulated users teach. Missing tokens add nothing; with
+    gaps the epochs seen by both are counted in expectation.
     Where a token comes more often than tables can hold (64 times, or 255 without ``top_k``), several epochs are taken
     for one: counts and epochs are divided by the same number and rounded. Observers who pool what they saw stand side
     by side as more epochs: their counts add up, while the same epoch is compared with the first of them alone. The
@@ -68,7 +69,7 @@ class ProfileBayes(ScoredAttack[Records]):
     or where only guessed (``declared="nothing"``), nothing is made of the same epoch. A whole
     number, or ``top_k=``, with ``noise=`` says the same. The prior tells at most ``kinds`` kinds of users apart.
     ``absent`` is the prior probability that a query's user is not among the targets; below ``min_probability`` there is
-    no answer. ``calibrate`` says whether to learn the temperature, once a probability is asked for; otherwise it is 1.
+    no answer. ``calibrate`` says whether to learn that, once a probability is asked for; otherwise it is 1.
     The ``seed`` is of the simulated users, and of the choice of targets to learn from when there are more than 20,000:
     what is drawn depends on it and on what the targets hold, not on the order of their rows.
 

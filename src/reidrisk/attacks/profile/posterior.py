@@ -41,7 +41,8 @@ class Bend(NamedTuple):
         """Return the probabilities bent; 0 and 1 stay."""
         with np.errstate(divide="ignore"):
             odds = np.log(probability) - np.log1p(-probability)
-        return np.asarray(1.0 / (1.0 + np.exp(-(self.slope * odds + self.shift))))
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + np.exp(-(self.slope * odds + self.shift))))
 
 
 class Posterior(NamedTuple):
@@ -106,8 +107,8 @@ def best_bend(rounds: list[Round], temperature: float) -> Bend:
     weights, start = np.array([1.0, 0.0]), np.array([1.0, 0.0])
     for _ in range(50):
         said = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -700.0, 700.0)))
-        slope = x.T @ (credit - said) - (weights - start) / _LOOSE**2
-        step = np.linalg.solve((x.T * (said * (1.0 - said))) @ x + np.diag(1.0 / _LOOSE**2), slope)
+        rise = x.T @ (credit - said) - (weights - start) / _LOOSE**2
+        step = np.linalg.solve((x.T * (said * (1.0 - said))) @ x + np.diag(1.0 / _LOOSE**2), rise)
         weights = weights + step * min(1.0, 0.5 / float(np.abs(step).max() + 1e-300))
         if float(np.abs(step).max()) < 1e-9:
             break

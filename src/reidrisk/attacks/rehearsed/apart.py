@@ -21,7 +21,7 @@ from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
 from reidrisk.attacks.rehearsed.explained import mean_log, once
 from reidrisk.attacks.rehearsed.panel import fingerprints
-from reidrisk.attacks.rehearsed.strangers import Excess
+from reidrisk.attacks.rehearsed.strangers import Excess, excess
 from reidrisk.base.arrays import Floats
 from reidrisk.base.streams import stream
 from reidrisk.records import Bags
@@ -29,7 +29,9 @@ from reidrisk.records.thinning import drawn
 
 _FOLDS, _FEWEST = 3, 5  # and people of a fold
 _PEOPLE, _TARGETS = 800, 10_000
-_CLEAR = 3.0  # standard errors
+_CLEAR, _EACH = 3.0, 0.5  # standard errors in all, and of each fold
+_SHORT = 0.25  # of the usual number of items, below which a target shares nothing with most people
+_LESS = -6.0  # standard errors of what is shared beyond strangers, of items made as common: people of other tastes
 
 
 def borne_out(targets: Bags, queries: Bags, seed: int) -> bool:
@@ -44,15 +46,32 @@ def borne_out(targets: Bags, queries: Bags, seed: int) -> bool:
     >>> borne_out(one.take(slice(0, 200)), two.take(slice(200, 400)), seed=0)
     False
     """
-    return gain(targets, queries, seed).errors > _CLEAR
+    found = gains(targets, queries, seed)
+    if not found or together(found).errors <= _CLEAR or min(together([one]).errors for one in found) <= _EACH:
+        return False
+    # People of quite other tastes share less with everybody.
+    people, strangers = _as_common(_some(queries, _PEOPLE), _some(targets, _TARGETS), stream(seed, "rehearsal: apart"))
+    return excess(strangers, people, seed).errors > _LESS
 
 
-def gain(targets: Bags, queries: Bags, seed: int) -> Excess:
-    """Return how much more the best score of a query rises than a stranger's, if sharing is held against targets."""
+def together(found: list[Floats]) -> Excess:
+    """Return the mean of all that was found, with its error; nothing where nothing was.
+
+    >>> together([]).errors
+    0.0
+    """
+    each = np.concatenate(found) if found else np.zeros(1)
+    return Excess(float(each.mean()), math.sqrt(each.var() / len(each)) if found else 1.0)
+
+
+def gains(targets: Bags, queries: Bags, seed: int) -> list[Floats]:
+    """Return how much more best scores of queries rise than strangers', if sharing is held against; fold by fold."""
     rng = stream(seed, "rehearsal: apart")
     known, asked = _some(targets, _TARGETS), _some(queries, _PEOPLE)
-    folds = rng.permutation(len(known)) % _FOLDS, rng.permutation(len(asked)) % _FOLDS
+    if not len(known) or not len(asked):
+        return []
     people, strangers = _as_common(asked, known, rng)
+    folds = rng.permutation(len(known)) % _FOLDS, rng.permutation(len(asked)) % _FOLDS
     found: list[Floats] = []
     precision = None
     for fold in range(_FOLDS):
@@ -70,16 +89,15 @@ def gain(targets: Bags, queries: Bags, seed: int) -> Excess:
             for model in (Model(0.0, taste=at, apart=True), Model(0.0, taste=at))
         )
         found.append((against[0] - plain[0]) - (against[1] - plain[1]))
-    if not found:
-        return Excess(0.0, 1.0)
-    each = np.concatenate(found)
-    return Excess(float(each.mean()), math.sqrt(each.var() / len(each)))
+    return found
 
 
 def _some(bags: Bags, most: int) -> Bags:
-    """Return some records that hold something, each item once: the same ones, in the same order, however rows lie."""
+    """Return some records that are not far shorter than usual, each item once, in the same order however rows lie."""
+    sizes = np.diff(bags.counts.indptr)
+    least = max(_SHORT * float(np.median(sizes[sizes > 0])), 1.0) if sizes.any() else 1.0
     rows = np.argsort(fingerprints(bags), kind="stable")
-    return once(bags.take(rows[np.diff(bags.counts.indptr)[rows] > 0][:most]))
+    return once(bags.take(rows[sizes[rows] >= least][:most]))
 
 
 def _as_common(asked: Bags, known: Bags, rng: np.random.Generator) -> tuple[Bags, Bags]:

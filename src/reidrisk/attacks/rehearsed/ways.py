@@ -122,8 +122,8 @@ def _other_events(
         return _compared(Cutting(way, kept), targets, few, fitted, seed)
 
     none, half = tried("part"), tried("part", _HALF)
-    separable = shares is not None and _separable(targets, few)
-    if shares is not None and separable and none.distance > _SURER and shares.errors > _SURE:
+    divisible = shares is not None and separable(targets, few)
+    if shares is not None and divisible and none.distance > _SURER and shares.errors > _SURE:
         apart = tried("apart")
         if -2.0 * none.distance < apart.distance < -_SURER:
             return _crossing(lambda kept: tried("apart", kept), {0.0: apart})
@@ -135,8 +135,8 @@ def _other_events(
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    seen = separable and shares is not None and shares.errors <= _SURE and borne_out(targets, queries, seed)
-    if seen or (shares is not None and separable and _hidden(shares, cut_once, _NEARLY[nothing], seed)):
+    seen = divisible and shares is not None and shares.errors <= _SURE and borne_out(targets, queries, seed)
+    if seen or (shares is not None and divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)):
         return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
@@ -168,7 +168,7 @@ def _held(targets: Bags, queries: Bags) -> float:
     return max(float(mean_log(held_factors(targets, queries, wrong)[:, rows]).mean()) for wrong in _WRONG)
 
 
-def _separable(targets: Bags, queries: Bags) -> bool:
+def separable(targets: Bags, queries: Bags) -> bool:
     """Whether most queries share no item with some target: where all hold what is asked, no two sides are apart."""
     common = once(queries).counts @ once(targets).counts.T.tocsr()
     return bool(np.mean(np.diff(common.tocsr().indptr) < len(targets)) > _HALF)

@@ -46,7 +46,8 @@ class Habits:
         self.unit = queries.unit
         self.softness: Softness | None = None
         self.model: Model = evidence.default(known)
-        if len(queries) >= evidence.FEWEST and queries.counts.nnz and known.table.counts.nnz:
+        told = cutting is not None and cutting.borne_out  # however few they are
+        if (told or len(queries) >= evidence.FEWEST) and queries.counts.nnz and known.table.counts.nnz:
             sample = evidence.sampled(known, queries, seed)
             self.model = self._learnt(sample, like)
             if volume or (volume is None and self._same_events):
