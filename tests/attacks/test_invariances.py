@@ -67,7 +67,10 @@ def test_order_of_people_and_names_on_bags_of_one_to_ten_thousand_events(entry):
     assert same(links, entry.attack().fit(moved[0]).link(moved[1]), people)
 
 
-@pytest.mark.parametrize("entry", [one for one in ON_BAGS if one.name != "totals"], ids=lambda one: one.name)
+# Totals alone, and what is not shared, are no evidence where both sides hold the same items.
+@pytest.mark.parametrize(
+    "entry", [one for one in ON_BAGS if one.name not in ("totals", "disjoint")], ids=lambda one: one.name
+)
 def test_sizes_alone_decide_nothing(entry):
     a, b = of_two_sizes(seed=3)
     links = entry.attack().fit(a).link(b)

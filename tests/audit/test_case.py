@@ -179,7 +179,7 @@ def test_an_attack_for_whole_records_runs_on_these_alone(monkeypatch):
     spec = AuditSpec(seed=1, epochs=(2,))
     planned = plan.planned(spec, case, axis_of(case, spec, None), 60.0)
     assert [(one.attack, one.why) for one in planned.not_run] == [
-        (name, "not asked") for name in ("affinity", "tf-idf", "matched", "totals", "rehearsed", "disjoint")
+        (name, "not asked") for name in ("affinity", "tf-idf", "matched", "totals", "rehearsed")
     ]
 
 
