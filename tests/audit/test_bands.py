@@ -39,3 +39,11 @@ def test_words_few_numbers_and_other_tables_are_left_alone() -> None:
     bags = Bags([[1, 2]])
     for table in (words, few, bags):
         assert settle_numbers([table], seed=0) == ([table], ())
+
+
+def test_numbers_that_everybody_has_once_are_ids():
+    rng = np.random.default_rng(0)
+    popular = 1.0 / np.arange(1, 401) ** 0.7
+    films = np.concatenate([rng.choice(400, 40, replace=False, p=popular / popular.sum()) for _ in range(60)])
+    log = Events({"who": np.repeat(np.arange(60), 40), "film": films}, user="who", items="film")
+    assert settle_numbers([log], seed=1) == ([log], ())

@@ -20,6 +20,7 @@ from reidrisk.records import Events
 _PEOPLE = 2_000  # of the known records on whom it is tried
 _VALUES = 40  # different numbers from which on they may be too fine
 _BANDS = 16  # into which all events are divided as evenly as their values allow
+_AGAIN, _TOLD = 0.5, 10.0  # of what chance repeats, below which items are had once; and repeats by chance that tell it
 
 
 def settle_numbers(tables: Sequence[Any], seed: int) -> tuple[list[Any], tuple[Note, ...]]:
@@ -27,7 +28,8 @@ def settle_numbers(tables: Sequence[Any], seed: int) -> tuple[list[Any], tuple[N
 
     Bands are quantiles of the events of the first log, so that a number that is had very often is a band of its own.
     Tried on the first log, split at random by events, with the better of two plain attacks; no truth is used. Numbers
-    stay as they are where both ways tell the same, or where some item is no number.
+    stay as they are where both ways tell the same, where some item is no number, or where people have each of them
+    once: films that were rated, by number. No half shares one with the other, which says nothing of bands.
 
     >>> rng = np.random.default_rng(0)
     >>> usual = np.repeat(rng.normal(5000.0, 1500.0, 40), 60)
@@ -42,6 +44,8 @@ def settle_numbers(tables: Sequence[Any], seed: int) -> tuple[list[Any], tuple[N
     if any(one is None for one in values):
         return list(tables), ()
     first: Events = tables[0]
+    if _had_once(first):
+        return list(tables), ()
     edges = _edges(np.asarray(values[0])[first.item])
     if len(edges) < 2:
         return list(tables), ()
@@ -63,6 +67,19 @@ def _numbers(log: Events) -> Floats | None:
     except ValueError:
         return None
     return found if np.isfinite(found).all() else None
+
+
+def _had_once(log: Events) -> bool:
+    """Whether people have an item again clearly less often than chance would repeat it, by how common items are.
+
+    >>> _had_once(Events({"who": [1] * 40 + [2] * 40, "film": [*range(40), *range(40)]}, user="who", items="film"))
+    True
+    """
+    _, events = np.unique(log.user * log.n_tokens + log.item, return_counts=True)
+    each, common = np.bincount(log.user), np.bincount(log.item) / max(len(log.item), 1)
+    by_chance = float((each * (each - 1.0)).sum()) / 2.0 * float((common**2).sum())
+    again = float((events * (events - 1.0)).sum()) / 2.0
+    return by_chance >= _TOLD and again < _AGAIN * by_chance
 
 
 def _edges(numbers: Floats) -> Floats:
