@@ -69,7 +69,8 @@ class ProfileBayes(ScoredAttack[Records]):
     or where only guessed (``declared="nothing"``), nothing is made of the same epoch. A whole
     number, or ``top_k=``, with ``noise=`` says the same. The prior tells at most ``kinds`` kinds of users apart.
     ``absent`` is the prior probability that a query's user is not among the targets; below ``min_probability`` there is
-    no answer. ``calibrate`` says whether to learn that, once a probability is asked for; otherwise it is 1.
+    no answer. ``calibrate`` says whether to learn temperature and bend, once a probability is asked for; otherwise the
+    posterior is taken as it is.
     The ``seed`` is of the simulated users, and of the choice of targets to learn from when there are more than 20,000:
     what is drawn depends on it and on what the targets hold, not on the order of their rows.
 
