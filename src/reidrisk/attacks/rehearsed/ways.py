@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.rehearsed.apart import borne_out
 from reidrisk.attacks.rehearsed.explained import (
     anybody,
@@ -43,6 +44,7 @@ _NEARLY, _SEEN = (
     (0.25, 0.1),
     1.0,
 )  # of what a rehearsal shares: less is taken for nothing; and if sharing is seen at all
+_CLOSE = 0.1  # nats of an event by which other ways may be likelier than facts, and a model with more forms decides
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _OFTEN, _RUNS = 24, 6  # visits of a record above which neighbours go together, and into how many stretches
@@ -99,10 +101,14 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     _, _, gain = _mixture(targets, fewer)
     share, strength, _ = _mixture(damped(targets), damped(few))
     held = _held(targets, fewer)
-    if held > gain:
+    if held > gain and (sharing or not _by_chance(targets, queries, few, seed)):
         units = once(targets)
         more = _held(units, fewer) + anybody(units, fewer) - held - anybody(targets, fewer)
         return Cutting("held", once=more > 0.0)
+    if gain >= held > gain - _CLOSE * totals_of(fewer).mean():
+        model = _model(targets, queries, seed)
+        if model is not None and model.facts is not None:
+            return Cutting("held", once=model.facts.items)
     shares = excess(targets, queries, seed)
     found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
     # How often an item counts hides what is shared where events come in bursts.
@@ -149,11 +155,16 @@ def _other_events(
 
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
     """Return the share of a query's items that its target holds, as a model of sets learns it from real queries."""
-    model = ProfileBayes(seed=seed).practising(Cutting("part", _HALF)).fit(targets).look_around(queries).model_
+    model = _model(targets, queries, seed)
     if model is None:
         return _HALF
     held = float(np.diff(targets.counts.indptr).mean())
     return model.share * held / (held + model.strength)  # a large strength says that most is anybody's
+
+
+def _model(targets: Bags, queries: Bags, seed: int) -> Model | None:
+    """Return the model under which real queries are most likely, if something is shared."""
+    return ProfileBayes(seed=seed).practising(Cutting("part", _HALF)).fit(targets).look_around(queries).model_
 
 
 def _held(targets: Bags, queries: Bags) -> float:
@@ -166,6 +177,16 @@ def _held(targets: Bags, queries: Bags) -> float:
         enough = np.flatnonzero(totals_of(targets) >= sizes.max())
         rows = enough if len(enough) >= _FEW else rows
     return max(float(mean_log(held_factors(targets, queries, wrong)[:, rows]).mean()) for wrong in _WRONG)
+
+
+def _by_chance(targets: Bags, queries: Bags, few: Bags, seed: int) -> bool:
+    """Whether targets hold facts of strangers about as much, and real queries say that nothing is shared.
+
+    Of few items that most people have, somebody holds any few of them.
+    """
+    if excess(targets, queries, seed, facts=True).errors > _SURE:
+        return False
+    return separable(targets, few) and borne_out(targets, queries, seed)
 
 
 def separable(targets: Bags, queries: Bags) -> bool:

@@ -41,7 +41,7 @@ def likelihoods(model, target, m):
         counts = np.bincount(events, minlength=3)
         held_twice = (counts[np.array(target) > 0] > 1).any()
         query = Tally(Bags([counts]).counts)
-        score = all_scores(model.facing(query.variety), known, query, popularity)[0, 0]
+        score = all_scores(model.facing(query), known, query, popularity)[0, 0]
         if model.bursts:
             urn = model.spread * popularity
             base = gammaln(urn + counts) - gammaln(urn)

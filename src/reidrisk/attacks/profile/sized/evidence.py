@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reidrisk.attacks.profile.sized.facts import MOST, WRONG, Facts
 from reidrisk.attacks.profile.sized.levels import ItemLevels
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
@@ -38,6 +39,7 @@ _TASTE = 0.1  # nats of a query that a taste must be worth: of people without an
 # Nats of a query by which one of them may be more likely, in all and of an item: people are alike in more ways than a
 # taste knows.
 _TIE = 1.5, 0.1
+_AS_LIKELY = 0.02  # nats of an event by which other models may be likelier than facts; others' events: 0.15 and more
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 
 
@@ -59,7 +61,11 @@ class Sample:
 
     def evidence(self, model: Model) -> float:
         """Return the mean over queries of the log-likelihood, relative to independent events of anybody."""
-        gain = log_mean(self.scores(model), self.weight)
+        weight = self.weight
+        if model.facts is not None:  # nobody is asked about of whom so many cannot be known
+            enough = model.facts.of(self.targets)[1] >= model.facts.size
+            weight = np.where(enough, weight, 0.0) if enough.any() else weight
+        gain = log_mean(self.scores(model), weight)
         return float(np.mean(gain + _anybody(model, self.queries, self.popularity)))
 
 
@@ -99,7 +105,7 @@ def sampled(
     some = queries.take(asked)
     rows, weight = table.in_order(table.holders), np.ones(len(table))
     if len(table) > most[1] + _CANDIDATES * len(some):
-        model = default(known).facing(some.variety) if model is None else model
+        model = default(known).facing(some) if model is None else model
         scorer = SparseDot(per_nat=STEPS)
         near = np.unique(scorer.candidates(known.facing(model), known.asked(model, some), _CANDIDATES).target)
         chosen = np.zeros(len(table), dtype=np.bool_)
@@ -116,10 +122,11 @@ def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
     ``like`` are those of similar tables, on the grid: then the climb begins there, and their form is taken.
     """
     if like is not None:
-        form = replace(like, volume=None, taste=None, levels=None)
-        form = form.facing(sample.queries.variety) if form.distinct else form
+        form = replace(like, volume=None, taste=None, levels=None).facing(sample.queries)
+        if form.facts is not None:
+            return form
         return _climbed(sample, form, (_nearest(SHARES, like.share), _nearest(STRENGTHS, like.strength)))[0]
-    forms = [Model(distinct=True).facing(sample.queries.variety)] if distinct else []
+    forms = [Model(distinct=True).facing(sample.queries)] if distinct else []
     # Much beyond the totals, no burst is seen.
     most, fine = max(float(np.median(sample.queries.totals)), _USUAL), large_counts(sample.queries)
     forms += [Model()] if distinct else [Model(spread=one, fine=fine) for one in SPREADS if one <= most or one > 1e9]
@@ -130,7 +137,21 @@ def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
             found, best = model, evidence
         elif form.bursts:
             break  # evidence rises and then falls with the spread
-    return found
+    return found if distinct else _or_facts(sample, found)
+
+
+def _or_facts(sample: Sample, found: Model) -> Model:
+    """Return the likeliest model of facts, unless the one that was found is clearly likelier: it has more freedom."""
+    facts = max(_known_facts(sample.queries), key=sample.evidence, default=found)
+    tie = _AS_LIKELY * float(sample.queries.totals.mean())
+    return facts if sample.evidence(facts) > sample.evidence(found) - tie else found
+
+
+def _known_facts(queries: Tally) -> list[Model]:
+    """Return the models of facts that such queries may be; where both tables are sets, the distinct form has it."""
+    if queries.totals.max(initial=0.0) > MOST:
+        return []
+    return [Model(facts=Facts.like(queries, wrong, items)) for items in (False, True) for wrong in WRONG]
 
 
 def large_counts(queries: Tally) -> bool:

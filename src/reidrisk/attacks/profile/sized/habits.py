@@ -52,7 +52,7 @@ class Habits:
             self.model = self._learnt(sample, like)
             if volume or (volume is None and self._same_events):
                 self.model = evidence.learn_volume(sample, self.model, known.table, queries)
-        self.model = self.model.facing(queries.variety)
+        self.model = self.model.facing(queries)
 
     def learn_softness(self, calibrate: bool) -> None:
         """Learn the temperature by a rehearsal, once; it is 1 if there is nothing to cut."""
@@ -73,7 +73,7 @@ class Habits:
             if apart is not None:
                 return apart
         self.model = evidence.learn_levels(sample, self.model, self._known, self._queries, self._seed)
-        if not self.model.distinct and self.model.levels is None:
+        if not self.model.distinct and self.model.levels is None and self.model.facts is None:
             self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
         return self.model
 
@@ -88,7 +88,7 @@ class Habits:
     @cached_property
     def _sample(self) -> evidence.Sample:
         """Those of the records that a rehearsal is made of."""
-        model = self.model.facing(self._queries.variety)
+        model = self.model.facing(self._queries)
         return evidence.sampled(self._everyone, self._queries, self._seed, _MOST, model)
 
     @cached_property
@@ -107,6 +107,7 @@ class Habits:
         found = self._related
         return (
             not self.model.distinct
+            and self.model.facts is None
             and found is not None
             and found.shared
             and found.way in ("part", "apart")
@@ -118,8 +119,10 @@ class Habits:
         """The targets cut in two, as the real tables seem to have been."""
         if self._related is None or not self._sample.queries.counts.nnz:
             return None
-        sample = self._sample
-        return softening.cut_targets(sample.targets, sample.queries, self._seed, self._related, self.model.apart)
+        sample, related = self._sample, self._related
+        if self.model.facts is not None:
+            related = replace(related, way="held", kept=0.0, once=self.model.facts.items)
+        return softening.cut_targets(sample.targets, sample.queries, self._seed, related, self.model.apart)
 
     def _rehearsed(self) -> Softness:
         if self._parts is None or self.model.levels is not None:  # a burst cut event by event is no new burst

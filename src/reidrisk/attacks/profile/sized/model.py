@@ -24,7 +24,8 @@ closer ones and by third powers, since what lies between grows with the count.
 
 A fourth form is for tables that are apart, of which no item is in both: each item of a query has the probability that
 it has for somebody of the target's :class:`~reidrisk.attacks.profile.sized.taste.Taste`, an item that the target holds
-a hundredth of it, made to add up to 1. A fifth is for dense tables, :mod:`reidrisk.attacks.profile.sized.levels`.
+a hundredth of it, made to add up to 1. A fifth is for dense tables, :mod:`reidrisk.attacks.profile.sized.levels`, and a
+sixth for facts that somebody knows of a person in the table, :mod:`reidrisk.attacks.profile.sized.facts`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reidrisk.attacks.profile.sized.facts import Facts
 from reidrisk.attacks.profile.sized.levels import ItemLevels
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
@@ -53,7 +55,7 @@ class Model:
     ``fine``: what bursts tell is tabulated for large counts. ``sizes`` are the sizes of queries at which Z is
     tabulated. ``volume`` is what totals tell, where they are evidence. ``taste`` says what else somebody with such a
     record has, instead of p; if tables are ``apart``, that alone counts.
-    Where there are ``levels``, they alone count.
+    Where there are ``levels``, or queries are ``facts``, that alone counts.
     """
 
     share: float = 0.9
@@ -66,11 +68,15 @@ class Model:
     taste: Taste | None = None
     apart: bool = False
     levels: ItemLevels | None = None
+    facts: Facts | None = None
 
-    def facing(self, sizes: Ints) -> Model:
-        """Return the model with Z tabulated for queries of such sizes."""
+    def facing(self, queries: Tally) -> Model:
+        """Return the model for such queries: Z is tabulated for their sizes."""
+        if self.facts is not None:
+            return replace(self, facts=Facts.like(queries, self.facts.wrong, self.facts.items))
         if not self.distinct:
             return self
+        sizes = queries.variety
         found = np.unique(np.minimum(sizes[sizes > 1], _LARGEST))
         if len(found) > _LEVELS:
             found = np.unique(np.geomspace(found[0], found[-1], _LEVELS).round().astype(np.int64))

@@ -1,8 +1,8 @@
 """The model as sparse rows: the score is the product of a query's row and a target's.
 
 Columns are the items; one for all that a target does not hold; then, of the distinct form, one for each tabulated size
-of queries; of bursts, one for each knot of the same for events after the first, and for each item and knot; and last,
-where totals are evidence, three for these.
+of queries; of bursts, one for each knot of the same for events after the first, and for each item and knot; of facts,
+two for each item and knot; and last, where totals are evidence, three for these.
 """
 
 import math
@@ -102,6 +102,8 @@ class _Entries:
 def _entries(model: Model, table: Tally) -> _Entries:
     n, items = table.counts.shape
     more = len(model.sizes) if model.distinct else 0
+    if model.facts is not None:
+        more = 2 * items * len(model.facts.knots)
     if model.bursts:
         more = len(model.bases) + 1 + items * len(model.knots)
     more += 0 if model.taste is None else model.taste.vectors.shape[1]
@@ -114,6 +116,8 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedIt
     if model.levels is not None:
         each, alone = model.levels.of_targets(table)
         return _level_rows(model, table, each, [alone, np.ones(len(table))])
+    if model.facts is not None:
+        return _fact_rows_of_targets(model, table, popularity, wanted)
     n, items = table.counts.shape
     totals = table.variety.astype(np.float64) if model.distinct else table.totals
     base = 1.0 - model.share + model.share * model.strength / (totals + model.strength)
@@ -167,6 +171,8 @@ def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
     if model.levels is not None:
         each, alone = model.levels.of_queries(table)
         return _level_rows(model, table, each, [np.ones(len(table)), alone], asked=True)
+    if model.facts is not None:
+        return _fact_rows_of_queries(model, table)
     n, items = table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
     times = np.ones(len(item)) if model.by_item else table.events
@@ -194,6 +200,37 @@ def _level_rows(model: Model, table: Tally, each: Floats, alone: Sequence[Floats
     out.add_last(alone, before=0 if model.volume is None else len(VolumeTerms._fields))
     if model.volume is not None:
         out.add_last((model.volume.of_queries if asked else model.volume.of_targets)(table.totals))
+    return out.matrix()
+
+
+def _fact_rows_of_targets(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None) -> Any:
+    """Return the rows of targets of which queries are facts."""
+    facts, out, (n, items) = model.facts, _entries(model, table), table.counts.shape
+    assert facts is not None
+    row, item = table.rows, table.counts.indices.astype(np.int64)
+    held, totals = facts.of(table)
+    out.add(np.arange(n), items, np.full(n, facts.wrongly))
+    present = facts.present(totals[row], popularity[item])
+    kept = np.flatnonzero(wanted.held[item]) if wanted is not None else np.arange(len(item))
+    out.add(row[kept], item[kept], (present + np.log(held))[kept])
+    if facts.times > 1:
+        kept = np.flatnonzero(wanted.again[item]) if wanted is not None else kept
+        for one in facts.again_of_targets(row[kept], item[kept], held[kept], present[kept]):
+            out.add(one.row, items + 1 + one.column, one.value)
+    return out.matrix()
+
+
+def _fact_rows_of_queries(model: Model, table: Tally) -> Any:
+    """Return the rows of queries that are facts."""
+    facts, out, (n, items) = model.facts, _entries(model, table), table.counts.shape
+    assert facts is not None
+    row, item = table.rows, table.counts.indices.astype(np.int64)
+    out.add(row, item, np.ones(len(item)))
+    out.add(np.arange(n), items, model.sizes_of(table))
+    if facts.times > 1:
+        again = np.flatnonzero(table.events > 1.0)
+        for one in facts.again_of_queries(row[again], item[again], table.events[again]):
+            out.add(one.row, items + 1 + one.column, one.value)
     return out.matrix()
 
 

@@ -52,7 +52,7 @@ class Parts:
         Which items go together is learnt anew: from whole records, but only those of other people than are asked for.
         """
         asked = self.queries if most is None else self.queries.take(np.arange(len(self.queries))[:most])
-        popularity, model = self.targets.popularity, model.facing(asked.variety)
+        popularity, model = self.targets.popularity, model.facing(asked)
         if model.taste is None or self.whole is None:
             return all_scores(model, self.targets, asked, popularity)
         out = np.empty((len(asked), len(self.targets)))
