@@ -154,12 +154,16 @@ def _other_events(
 
 
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
-    """Return the share of a query's items that its target holds, as a model of sets learns it from real queries."""
+    """Return the share of a query's items that its target holds, as a model of sets learns it from real queries.
+
+    It is half of them at least: where hardly any were kept, nothing could be practised.
+    """
     model = _model(targets, queries, seed)
     if model is None:
         return _HALF
     held = float(np.diff(targets.counts.indptr).mean())
-    return model.share * held / (held + model.strength)  # a large strength says that most is anybody's
+    # A large strength says that most is anybody's.
+    return max(model.share * held / (held + model.strength), _HALF)
 
 
 def _model(targets: Bags, queries: Bags, seed: int) -> Model | None:

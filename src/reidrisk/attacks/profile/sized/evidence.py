@@ -35,6 +35,7 @@ _MARGIN = 3.0  # nats of a query by which evidence may fall short and still not 
 _MORE = 400, 1_000  # queries and targets from which the noise of levels is learnt
 _BURSTS, _SHAPE = 0.5, 0.25  # spread of bursts beside totals, and nats of an item that its shape may be worth
 _SHARED = (0.1, 0.2, 0.4)  # shares of a query that are held against none
+_ALIKE = 0.2  # nats of an item by which a taste must make sets likelier, of which some items are shared
 _TASTE = 0.1  # nats of a query that a taste must be worth: of people without any, chance gives less than 0.01
 # Nats of a query by which one of them may be more likely, in all and of an item: people are alike in more ways than a
 # taste knows.
@@ -210,6 +211,19 @@ def learn_apart(sample: Sample, taste: Taste | None, related: "Cutting", weighed
         return found
     tie = 0.0 if related.doubtful else min(_TIE[0], _TIE[1] * float(items.queries.variety.mean()))
     return found if items.evidence(found) > max(map(items.evidence, some)) - tie else None
+
+
+def with_taste(sample: Sample, model: Model, taste: Taste | None) -> list[Model]:
+    """Return the model of sets in which what anybody has is what somebody of the target's taste has, if that is likely.
+
+    Then strangers of one taste, such as students of one subject, are less surprising, and what is shared beyond it
+    tells more. A little likelier is not enough: of long records, taste repeats what is shared.
+    """
+    if taste is None:
+        return []
+    found = max((replace(model, taste=taste.at(one)) for one in PRECISIONS), key=sample.evidence)
+    least = sample.evidence(model) + _ALIKE * float(sample.queries.variety.mean())
+    return [found] if sample.evidence(found) > least else []
 
 
 def learn_volume(sample: Sample, model: Model, known: Tally, queries: Tally) -> Model:

@@ -68,10 +68,11 @@ class Habits:
         # Of records that hold each item once, parts share nothing unless some is kept.
         ways = ("apart", "part", "visits") if distinct else ("apart",)
         if self._related is not None and self._related.way in ways and self._related.kept == 0.0:
-            taste = Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
-            apart = evidence.learn_apart(sample, taste, self._related, self._cutting is not None)
+            apart = evidence.learn_apart(sample, self._taste, self._related, self._cutting is not None)
             if apart is not None:
                 return apart
+        if self.model.distinct and self._related is not None and self._related.way != "held":
+            return self._practised(evidence.with_taste(sample, self.model, self._taste))
         self.model = evidence.learn_levels(sample, self.model, self._known, self._queries, self._seed)
         if not self.model.distinct and self.model.levels is None and self.model.facts is None:
             self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
@@ -90,6 +91,11 @@ class Habits:
         """Those of the records that a rehearsal is made of."""
         model = self.model.facing(self._queries)
         return evidence.sampled(self._everyone, self._queries, self._seed, _MOST, model)
+
+    @cached_property
+    def _taste(self) -> Taste | None:
+        """Which items go together among the targets."""
+        return Taste.learnt(self._everyone.table, self._everyone.popularity, self._seed)
 
     @cached_property
     def _related(self) -> Cutting | None:
