@@ -60,7 +60,9 @@ def learnt_sizes(scorer: WeighedPanel, panel: Panel, targets: Bags, queries: Bag
     mine, theirs = totals_of(targets)[best[rows]], totals_of(some)[rows]
     if min(np.ptp(mine), np.ptp(theirs)) == 0.0:
         return None  # one size fits all
-    seen = np.corrcoef(normal_score(mine, ranks(mine)), normal_score(theirs, ranks(theirs)))[0, 1]
+    seen = float(np.corrcoef(normal_score(mine, ranks(mine)), normal_score(theirs, ranks(theirs)))[0, 1])
+    if seen < _CLOSE:
+        return None  # as far as -1, where both sides make up a record that is as long for everybody
     surely = math.tanh(math.atanh(min(seen, 0.999)) - _CHANCE / math.sqrt(len(rows) - 3))
     if surely < _CLOSE:
         return None

@@ -194,9 +194,22 @@ def _by_chance(targets: Bags, queries: Bags, few: Bags, seed: int) -> bool:
 
 
 def separable(targets: Bags, queries: Bags) -> bool:
-    """Whether most queries share no item with some target: where all hold what is asked, no two sides are apart."""
+    """Whether most queries can each be given a target that shares no item with them, no two of them the same.
+
+    Where whole items went to one side, their own targets would do. One short record, which shares nothing with many,
+    is the own target of one of them at most.
+
+    >>> rng = np.random.default_rng(0)
+    >>> dense = Bags(np.vstack([rng.poisson(2.0, (30, 8)), np.eye(8, dtype=int)]))
+    >>> separable(dense, dense), separable(Bags(np.eye(8, dtype=int)), Bags(np.eye(8, dtype=int)))
+    (False, True)
+    """
+    from scipy import sparse
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     common = once(queries).counts @ once(targets).counts.T.tocsr()
-    return bool(np.mean(np.diff(common.tocsr().indptr) < len(targets)) > _HALF)
+    own = maximum_bipartite_matching(sparse.csr_array(common.toarray() == 0), perm_type="column")
+    return bool(np.sum(own >= 0) > _HALF * min(len(queries), len(targets)))
 
 
 def _hidden(shares: Excess, case: Case, nearly: float, seed: int) -> bool:
