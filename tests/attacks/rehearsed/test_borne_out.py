@@ -6,7 +6,8 @@ import pytest
 from reidrisk import Bags
 from reidrisk.attacks import ProfileBayes, Rehearsed
 from reidrisk.attacks.rehearsed.apart import borne_out, gains, together
-from reidrisk.attacks.rehearsed.ways import find_way
+from reidrisk.attacks.rehearsed.ways import find_way, separable
+from reidrisk.scenarios import Knows
 
 
 def genres(n=400, items=40, seed=0):
@@ -89,3 +90,40 @@ def test_neither_the_order_of_rows_nor_empty_ones_matter_and_few_people_say_noth
     assert together(gains(targets, nothing, seed=0)) == found
     assert not borne_out(targets.take(slice(0, 6)), queries.take(slice(0, 6)), seed=0)
     assert not borne_out(targets, Bags(np.zeros((3, targets.n_tokens), dtype=np.int64)), seed=0)
+
+
+def broad(n=800, items=24, seed=3):
+    """Return which genres people like where some like most of them, and others the popular ones alone."""
+    rng = np.random.default_rng(seed)
+    popular = rng.beta(2.0, 2.0, items)
+    liking = np.log(popular / (1.0 - popular)) + 2.0 * rng.normal(size=(n, 1))
+    return rng.random((n, items)) < 1.0 / (1.0 + np.exp(-liking))
+
+
+def test_any_few_items_are_held_by_somebody_where_many_have_most_and_yet_are_no_facts():
+    liked = broad()
+    asked = np.random.default_rng(1).random(liked.shape) < 0.2
+    rows = np.flatnonzero((liked & asked).any(axis=1))
+    targets, queries = Bags((liked & ~asked).astype(np.int64)), Bags((liked & asked)[rows].astype(np.int64))
+    found = find_way(targets, queries, seed=0)
+    assert (found.way, found.kept, found.nothing, found.borne_out) == ("part", 0.0, True, True)
+    links = Rehearsed(people=200).fit(targets).look_around(queries).link(queries)
+    assert np.mean(links.target == rows) > 0.1
+
+
+@pytest.mark.parametrize("facts", [3, 5])
+def test_facts_of_people_who_have_most_items_are_facts(facts):
+    case = Knows(Bags(broad().astype(np.int64)), facts=facts).case(0)
+    assert find_way(case.targets, case.queries, seed=0).way == "held"
+
+
+def test_dense_tables_are_not_taken_for_apart_though_short_records_share_nothing_with_many():
+    """Everybody buys nearly everything, in bursts: two halves agree far less than events drawn from one."""
+    rng = np.random.default_rng(0)
+    habits, length = rng.dirichlet(np.full(30, 3.0), 300), np.where(np.arange(300) % 10 == 0, 2, 60)
+    one, two = (
+        Bags(20 * np.stack([rng.multinomial(n, rng.dirichlet(20.0 * p)) for n, p in zip(length, habits, strict=True)]))
+        for _ in range(2)
+    )
+    assert not separable(one, two)
+    assert find_way(one, two, seed=0).way != "apart"

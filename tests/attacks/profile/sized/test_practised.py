@@ -43,3 +43,20 @@ def test_a_model_is_left_only_for_one_that_is_better_at_the_rehearsal(monkeypatc
     rated = [softening.likelihood(parts, one.model_) for one in (attack, plain)]
     assert attack.model_ == plain.model_ or rated[0] > rated[1] + 0.05
     assert attack.model_.strength <= plain.model_.strength
+
+
+def test_what_sets_share_beyond_the_taste_of_a_subject_tells_more():
+    """Students of one subject have the same few courses to choose from: strangers share most of them."""
+    rng = np.random.default_rng(0)
+    n, subjects, courses = 400, 20, 24
+    chosen = np.zeros((n, subjects * courses), dtype=np.int64)
+    for i, subject in enumerate(rng.integers(subjects, size=n)):
+        chosen[i, subject * courses + rng.choice(courses, 12, replace=False)] = 1
+        chosen[i, rng.choice(subjects * courses, 2)] = 1
+    one, two = (Bags(chosen * (rng.random(chosen.shape) < 0.7)) for _ in range(2))
+    attack = ProfileBayes().fit(one).look_around(two)
+    assert attack.model_.distinct
+    assert attack.model_.taste is not None
+    plain = rng.permuted(chosen, axis=1)  # the same sizes, and no subject
+    one, two = (Bags(plain * (rng.random(plain.shape) < 0.7)) for _ in range(2))
+    assert ProfileBayes().fit(one).look_around(two).model_.taste is None

@@ -6,10 +6,10 @@ m events in a query, and p how popular items are, the ratio of its probability t
 
     w^m  prod_i (c choose k) (d)_k ((1 - w) / (w p_i))^k  /  (n)_h,   (d)_k = d (d - 1) … (d - k + 1),
 
-h events being held. Only the likeliest way to be wrong is counted, and (n)_h is taken to be (n)_s^(h / s), with s the
-smallest size of a query: exact where all events of queries of one size are held, and else too large. A target that has
-fewer of an item than is known of it is hardly the right one, which no form says that draws with replacement. Where each
-fact is another item, they are drawn from the items of the target, however often it has them.
+h events being held. Only the likeliest way to be wrong is counted. log n^h / (n)_h is taken from a line through h = s and
+h = s - 1, with s the smallest size of a query: exact where at most one event is wrong of queries of one size, and else
+too low. A target that has fewer of an item than is known of it is hardly the right one, which no form says that draws
+with replacement. Where each fact is another item, they are drawn from the items of the target, however often it has it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ WRONG = (1e-4, 0.003, 0.03, 0.1, 0.2, 0.3)
 MOST = 512
 """Facts of a query, at most."""
 _LARGEST = 64  # times that an item is known of somebody: more is taken for as much
+_EXACT = 8  # counts of a target that are tabulated one by one, beyond twice as many as are known
 _HALVES, _DOUBLINGS = 2, 31  # steps of a doubling in which larger counts are tabulated, and how many there are
 
 
@@ -72,18 +73,19 @@ class Facts:
         """Counts of a target at which facts known more than once are tabulated: whole numbers, then steps."""
         if self.times == 1:
             return np.zeros(0)
-        more = self.times * 2.0 ** (np.arange(1, _HALVES * _DOUBLINGS + 1) / _HALVES)
-        return np.concatenate([np.arange(1.0, self.times + 1.0), more])
+        whole = 2 * self.times + _EXACT
+        more = whole * 2.0 ** (np.arange(1, _HALVES * _DOUBLINGS + 1) / _HALVES)
+        return np.concatenate([np.arange(1.0, whole + 1.0), more])
 
-    @property
-    def wrongly(self) -> float:
-        """The level of a fact that the target does not hold."""
-        return math.log(self.wrong)
+    def wrongly(self, totals: Floats) -> Floats:
+        """Return the level of a fact that a target of so many does not hold."""
+        once, last = without_replacement(totals, self.size)
+        return np.asarray(math.log(self.wrong) + once - last)
 
     def present(self, totals: Floats, popularity: Floats) -> Floats:
         """Return what a fact adds that a target of so many holds once, of an item so popular."""
-        one = without_replacement(totals, self.size) - np.log(totals)
-        return np.asarray(math.log1p(-self.wrong) - self.wrongly + one - np.log(popularity))
+        _, last = without_replacement(totals, self.size)
+        return np.asarray(math.log1p(-self.wrong) - math.log(self.wrong) + last - np.log(totals * popularity))
 
     def again_of_targets(self, row: Ints, item: Ints, held: Floats, present: Floats) -> Iterator[FactWeights]:
         """Give where each count lies between knots, and the same times what a fact adds."""
@@ -105,16 +107,16 @@ class Facts:
             yield FactWeights(row, column + 1, k - 1.0)
 
 
-def without_replacement(totals: Floats, size: int) -> Floats:
-    """Return by how much likelier a fact is for being one of k drawn without replacement from n.
+def without_replacement(totals: Floats, size: int) -> tuple[Floats, Floats]:
+    """Return by how much likelier a fact is for being one of k drawn without replacement: their mean, and the last.
 
-    That is log(n^k / (n)_k) / k, with k = min(n, ``size``).
+    Of n, they are log(n^k / (n)_k) / k and log(n / (n - k + 1)), with k = min(n, ``size``).
 
-    >>> np.exp(2.0 * without_replacement(np.array([3.0, 100.0]), 2)).round(3).tolist()
-    [1.5, 1.01]
+    >>> [np.exp(2.0 * one).round(3).tolist() for one in without_replacement(np.array([3.0, 100.0]), 2)]
+    [[1.5, 1.01], [2.25, 1.02]]
     """
     k = np.minimum(totals, size)
-    return np.asarray(np.log(totals) - _log_falling(totals, k) / k)
+    return np.log(totals) - _log_falling(totals, k) / k, np.log(totals / (totals - k + 1.0))
 
 
 def _log_falling(n: Any, k: Any) -> Floats:

@@ -209,7 +209,7 @@ def _fact_rows_of_targets(model: Model, table: Tally, popularity: Floats, wanted
     assert facts is not None
     row, item = table.rows, table.counts.indices.astype(np.int64)
     held, totals = facts.of(table)
-    out.add(np.arange(n), items, np.full(n, facts.wrongly))
+    out.add(np.arange(n), items, facts.wrongly(np.maximum(totals, 1.0)))
     present = facts.present(totals[row], popularity[item])
     kept = np.flatnonzero(wanted.held[item]) if wanted is not None else np.arange(len(item))
     out.add(row[kept], item[kept], (present + np.log(held))[kept])
