@@ -6,10 +6,11 @@ m events in a query, and p how popular items are, the ratio of its probability t
 
     w^m  prod_i (c choose k) (d)_k ((1 - w) / (w p_i))^k  /  (n)_h,   (d)_k = d (d - 1) … (d - k + 1),
 
-h events being held. Only the likeliest way to be wrong is counted. log n^h / (n)_h is taken from a line through h = s and
-h = s - 1, with s the smallest size of a query: exact where at most one event is wrong of queries of one size, and else
-too low. A target that has fewer of an item than is known of it is hardly the right one, which no form says that draws
-with replacement. Where each fact is another item, they are drawn from the items of the target, however often it has it.
+h events being held. Only the likeliest way to be wrong is counted. log n^h / (n)_h is taken from a line through h = s
+and h = s - 1, with s the smallest size of a query: exact where at most one event is wrong of queries of one size, and
+else too low. A target that has fewer of an item than is known of it is hardly the right one, which no form says that
+draws with replacement. Where each fact is another item, they are drawn from the items of the target, however often it
+has them.
 """
 
 from __future__ import annotations
