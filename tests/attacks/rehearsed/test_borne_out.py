@@ -127,3 +127,33 @@ def test_dense_tables_are_not_taken_for_apart_though_short_records_share_nothing
     )
     assert not separable(one, two)
     assert find_way(one, two, seed=0).way != "apart"
+
+
+def habits(n, items, seed):
+    return np.random.default_rng(seed).dirichlet(np.full(items, 0.05), n) + 1e-12
+
+
+def bought(shares, sizes, sold, rng):
+    """Return what people buy of what is sold."""
+    some = shares * sold / (shares * sold).sum(axis=1, keepdims=True)
+    return Bags(np.stack([rng.multinomial(n, p) for n, p in zip(sizes, some, strict=True)]))
+
+
+@pytest.mark.parametrize("both", [0.3, 0.6])
+def test_two_shops_that_sell_the_same_in_part_share_what_both_sell(both):
+    rng, shares = np.random.default_rng(0), habits(400, 120, seed=1)
+    place, same = np.arange(120), int(120 * both)
+    rest = same + (120 - same) // 2
+    one, two = (
+        bought(shares, rng.integers(5, 40, 400), sold, rng) for sold in (place < rest, (place < same) | (place >= rest))
+    )
+    assert find_way(one, two, seed=0).way != "apart"
+    assert right(ProfileBayes(), one, two) > 0.3
+    assert right(Rehearsed(people=200), one, two) > 0.3
+
+
+def test_queries_longer_than_most_targets_are_not_taken_for_strangers():
+    rng, shares = np.random.default_rng(0), habits(600, 60, seed=0)
+    sold = np.ones(60, dtype=bool)
+    one = bought(shares, np.where(rng.random(600) < 0.7, 2, 40), sold, rng)
+    assert right(ProfileBayes(), one, bought(shares, np.full(600, 5), sold, rng)) > 0.2

@@ -7,8 +7,6 @@ as well where few links are sure.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from reidrisk.attacks.rehearsed.choices import SCALES
@@ -23,7 +21,6 @@ _ASKED, _FEWEST, _MOST = 800, 50, 600  # real queries that are looked at, and of
 _SURE = 0.5  # probability of a link that teaches
 _ALONE = 0.5  # share of sure links above which they teach alone
 _PENALTY = 10.0
-_CLEAR, _MUCH = 4.0, 0.05  # standard errors, and by how much, links must be surer than those of strangers
 
 
 class RealLinks:
@@ -36,18 +33,6 @@ class RealLinks:
         self._choices, _ = choices_of(
             panel, asked, np.zeros(len(few), np.int64), stream(seed, "rehearsal: real choices")
         )
-
-    def seem_there(self, practice: Practice) -> bool:
-        """Whether links are clearly surer than those of rehearsed people who are not among the targets.
-
-        Where a rehearsal says that sharing an item speaks against a target, nobody is found if that is wrong: it is
-        believed only if real queries bear it out.
-        """
-        real = self._choices.sure(self._choices.scores(practice.weights))
-        strangers = practice.choices.strangers()
-        theirs = strangers.sure(strangers.scores(practice.weights))
-        error = math.sqrt(real.var() / len(real) + theirs.var() / len(theirs))
-        return bool(real.mean() - theirs.mean() > max(_CLEAR * error, _MUCH))
 
     def adapted(self, practice: Practice) -> Floats:
         """Return the weights, learnt once more with the links that are sure; the same if there are few.

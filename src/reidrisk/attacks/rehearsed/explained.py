@@ -78,6 +78,19 @@ def thinned(bags: Bags, share: float, seed: int, items: bool = False) -> Bags:
     return bags.with_counts(taken * bags.counts.data if items else taken)
 
 
+def mistaken(queries: Bags, targets: Bags, wrong: float, seed: int) -> Bags:
+    """Return queries of which this share of the events is wrong: any items instead, as common as among the targets."""
+    from scipy import sparse
+
+    held, rng = queries.counts, stream(seed, "ways: wrong facts")
+    row = np.repeat(np.repeat(np.arange(len(queries)), np.diff(held.indptr)), held.data)
+    item = np.repeat(held.indices, held.data).astype(np.int64)
+    off = np.flatnonzero(rng.random(len(item)) < wrong)
+    item[off] = rng.choice(queries.n_tokens, size=len(off), p=_common(targets))
+    counts = sparse.coo_array((np.ones(len(item), dtype=np.int64), (row, item)), shape=held.shape)
+    return Bags(counts, vocabulary=queries.vocabulary)
+
+
 def of_sizes(queries: Bags, like: Bags, seed: int) -> Bags:
     """Return queries thinned to the sizes of others, rank by rank."""
     sizes = np.sort(totals_of(like)).astype(np.int64)

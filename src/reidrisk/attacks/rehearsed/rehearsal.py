@@ -18,7 +18,7 @@ from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.sizes import SizeTerm, learnt_sizes
-from reidrisk.attacks.rehearsed.ways import Cutting, find_way
+from reidrisk.attacks.rehearsed.ways import Cutting, find_way, with_wrong_facts
 from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
@@ -59,7 +59,8 @@ def rehearse(targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal:
         raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
     if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < FEWEST or not queries.counts.nnz:
         return _alone(targets, queries)
-    found = _practised(find_way(targets, queries, seed), targets, queries, people, seed)
+    cutting = with_wrong_facts(find_way(targets, queries, seed), targets, queries, seed)
+    found = _practised(cutting, targets, queries, people, seed)
     if found is None:
         found = _practised(find_way(targets, queries, seed, sharing=True), targets, queries, people, seed)
     assert found is not None  # only that nothing is shared is ever in doubt
@@ -67,7 +68,7 @@ def rehearse(targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal:
 
 
 def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal | None:
-    """Rehearse with targets cut this way; None where that is doubtful, and real queries do not bear it out."""
+    """Rehearse with targets cut this way; None where nothing may be shared, and real queries do not bear it out."""
     # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
     some = targets if len(targets) <= PRACTISED else targets.take(reference(targets, PRACTISED))
     crowd = len(targets) / len(some)
@@ -81,9 +82,7 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
         chosen, weights = with_say(chosen, weights)
     panel = Panel(chosen, targets, queries)
     real = RealLinks(panel, queries, seed)
-    if (cutting.doubtful or cutting.nothing) and not _borne_out(panel, cutting):
-        return None
-    if cutting.doubtful and not real.seem_there(practice):
+    if cutting.nothing and not _borne_out(panel, cutting):
         return None
     again = _attacks(cutting, practice.model)
     estimate = outlook(again, practice, case, some, queries, cutting, people, crowd, seed)

@@ -21,6 +21,7 @@ from reidrisk.attacks.rehearsed.explained import (
     damped,
     held_factors,
     mean_log,
+    mistaken,
     mixture_factors,
     of_sizes,
     once,
@@ -40,14 +41,19 @@ _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their targe
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
 _SIGN = 1.5  # standard errors from which different items are a sign that something is shared
 _CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
+_OTHERS = -3.0  # standard errors below which queries share so much less than strangers that both cannot be compared
 _NEARLY, _SEEN = (
     (0.25, 0.1),
     1.0,
 )  # of what a rehearsal shares: less is taken for nothing; and if sharing is seen at all
-_CLOSE = 0.1  # nats of an event by which other ways may be likelier than facts, and a model with more forms decides
+_CLOSE_CALL = (
+    0.1  # nats of an event by which other ways may be likelier than facts, and a model with more forms decides
+)
+_SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _OFTEN, _RUNS = 24, 6  # visits of a record above which neighbours go together, and into how many stretches
+_ELSEWHERE = 0.2  # share of queries' events of items that no target holds, from which those are left out
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 
@@ -57,9 +63,9 @@ class Cutting:
 
     ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
     query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
-    than strangers do. ``doubtful``: nothing seems to be shared, but there is a sign that something is. ``nothing``:
-    each item is held once, and none of a query's seems to be held by its target. ``borne_out``: real queries bear it
-    out that nothing is shared.
+    than strangers do. ``nothing``: each item is held once, and none of a query's seems to be held by its target.
+    ``borne_out``: real queries bear it out that nothing is shared. ``wrong``: share of held facts that are anybody's
+    instead.
     """
 
     way: Way
@@ -67,18 +73,26 @@ class Cutting:
     distance: float = 0.0
     once: bool = False
     shared: bool = True
-    doubtful: bool = False
     nothing: bool = False
     borne_out: bool = False
+    wrong: float = 0.0
 
     def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
         """Cut the targets this way, into queries of the real ones' sizes."""
-        if self.once:
-            case = cut(once(targets), _sizes(queries, self.way), seed, self.way, self.kept)
-            return Case(targets, case.queries, case.truth)
         if self.way == "visits":
             targets = _in_runs(targets)
-        return cut(targets, _sizes(queries, self.way), seed, self.way, self.kept)
+        case = cut(once(targets) if self.once else targets, _sizes(queries, self.way), seed, self.way, self.kept)
+        asked = case.queries if not self.wrong else mistaken(case.queries, targets, self.wrong, seed)
+        return Case(targets if self.once else case.targets, asked, case.truth)
+
+
+def with_wrong_facts(cutting: Cutting, targets: Bags, queries: Bags, seed: int) -> Cutting:
+    """Return the cutting with as many wrong facts as real queries seem to hold, where these are facts."""
+    model = _model(targets, queries, seed) if cutting.way == "held" else None
+    if model is None or not (model.distinct or model.facts is not None):
+        return cutting
+    wrong = 1.0 - model.share if model.facts is None else model.facts.wrong
+    return replace(cutting, wrong=wrong if wrong >= _SEEN_WRONG else 0.0)
 
 
 _KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
@@ -95,25 +109,43 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     >>> find_way(known.targets, known.queries, seed=0).way
     'held'
     """
+    targets, queries = _in_both(targets, queries)
     most = int(np.clip(_SCORES // len(targets), 100, _QUERIES))
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     _, _, gain = _mixture(targets, fewer)
     share, strength, _ = _mixture(damped(targets), damped(few))
     held = _held(targets, fewer)
-    if held > gain and (sharing or not _by_chance(targets, queries, few, seed)):
+    if held > gain and (sharing or not _held_by_strangers(targets, queries, few, seed)):
         units = once(targets)
         more = _held(units, fewer) + anybody(units, fewer) - held - anybody(targets, fewer)
         return Cutting("held", once=more > 0.0)
-    if gain >= held > gain - _CLOSE * totals_of(fewer).mean():
+    if gain >= held > gain - _CLOSE_CALL * totals_of(fewer).mean():
         model = _model(targets, queries, seed)
         if model is not None and model.facts is not None:
             return Cutting("held", once=model.facts.items)
     shares = excess(targets, queries, seed)
     found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
-    # How often an item counts hides what is shared where events come in bursts.
-    sign = found.way == "apart" and not found.borne_out and excess(once(targets), once(queries), seed).errors > _SIGN
-    return replace(found, shared=shares.errors > _SURE, doubtful=sign)
+    # How often an item counts hides what is shared where events come in bursts: any sign of it rules out that nothing is.
+    apart = found.way == "apart" and found.kept == 0.0 and not found.borne_out
+    if apart and excess(once(targets), once(queries), seed).errors > _SIGN:
+        found = _other_events(targets, queries, few, (share, strength), None, seed)
+    return replace(found, shared=shares.errors > _SURE)
+
+
+def _in_both(targets: Bags, queries: Bags) -> tuple[Bags, Bags]:
+    """Return both without items of one side alone, where many events of queries are of such.
+
+    What the other shop does not sell is shared by nobody, and says nothing of how the two tables are related.
+    """
+    sums = [np.asarray(bags.counts.sum(axis=0), dtype=np.float64).ravel() for bags in (targets, queries)]
+    both = (sums[0] > 0.0) & (sums[1] > 0.0)
+    if sums[1][~both].sum() <= _ELSEWHERE * sums[1].sum() or not both.any():
+        return targets, queries
+    one, two = (
+        bags.with_counts(np.where(both[bags.counts.indices], bags.counts.data, 0)) for bags in (targets, queries)
+    )
+    return one, two.take(np.flatnonzero(np.diff(two.counts.indptr)))
 
 
 def _other_events(
@@ -156,7 +188,7 @@ def _other_events(
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
     """Return the share of a query's items that its target holds, as a model of sets learns it from real queries.
 
-    It is half of them at least: where hardly any were kept, nothing could be practised.
+    It is half of them at least: with fewer kept, there would be nothing to practise on.
     """
     model = _model(targets, queries, seed)
     if model is None:
@@ -183,7 +215,7 @@ def _held(targets: Bags, queries: Bags) -> float:
     return max(float(mean_log(held_factors(targets, queries, wrong)[:, rows]).mean()) for wrong in _WRONG)
 
 
-def _by_chance(targets: Bags, queries: Bags, few: Bags, seed: int) -> bool:
+def _held_by_strangers(targets: Bags, queries: Bags, few: Bags, seed: int) -> bool:
     """Whether targets hold facts of strangers about as much, and real queries say that nothing is shared.
 
     Of few items that most people have, somebody holds any few of them.
@@ -207,14 +239,17 @@ def separable(targets: Bags, queries: Bags) -> bool:
     from scipy import sparse
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    common = once(queries).counts @ once(targets).counts.T.tocsr()
-    own = maximum_bipartite_matching(sparse.csr_array(common.toarray() == 0), perm_type="column")
-    return bool(np.sum(own >= 0) > _HALF * min(len(queries), len(targets)))
+    n, wanted = len(targets), min(len(queries), len(targets))
+    common = (once(queries).counts @ once(targets).counts.T.tocsr()).tocsr()
+    free = n - np.diff(common.indptr)
+    hard = np.flatnonzero(free < wanted)  # the others find one that is left, whoever the rest are given
+    own = maximum_bipartite_matching(sparse.csr_array(common[hard].toarray() == 0), perm_type="column")
+    return bool(min(len(free) - len(hard), wanted) + np.sum(own >= 0) > _HALF * wanted)
 
 
 def _hidden(shares: Excess, case: Case, nearly: float, seed: int) -> bool:
     """Whether real queries share nearly nothing, although queries of such a rehearsal would be seen to share."""
-    if shares.errors > _CLEAR:
+    if not _OTHERS < shares.errors <= _CLEAR:
         return False
     seen = excess(case.targets, case.queries, seed)
     return seen.above(shares) > _SURER and shares.nats < nearly * seen.nats

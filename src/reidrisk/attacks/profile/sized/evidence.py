@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized.facts import MOST, WRONG, Facts
+from reidrisk.attacks.profile.sized.facts import MOST_FACTS, MOST_TIMES, WRONG, Facts
 from reidrisk.attacks.profile.sized.levels import ItemLevels
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
@@ -35,12 +35,14 @@ _MARGIN = 3.0  # nats of a query by which evidence may fall short and still not 
 _MORE = 400, 1_000  # queries and targets from which the noise of levels is learnt
 _BURSTS, _SHAPE = 0.5, 0.25  # spread of bursts beside totals, and nats of an item that its shape may be worth
 _SHARED = (0.1, 0.2, 0.4)  # shares of a query that are held against none
-_ALIKE = 0.2  # nats of an item by which a taste must make sets likelier, of which some items are shared
+_TASTE_OF_SETS = 0.2  # nats of an item by which a taste must make sets likelier, of which some items are shared
 _TASTE = 0.1  # nats of a query that a taste must be worth: of people without any, chance gives less than 0.01
 # Nats of a query by which one of them may be more likely, in all and of an item: people are alike in more ways than a
 # taste knows.
 _TIE = 1.5, 0.1
-_AS_LIKELY = 0.02  # nats of an event by which other models may be likelier than facts; others' events: 0.15 and more
+_AS_LIKELY = 0.02  # nats of an event by which others may be likelier than facts of which equally many are known
+_CLEARLY = 3.0  # standard errors by which facts must be likelier where sizes differ
+_NEARLY_ALL, _FEW_WRONG = 0.9, 0.1  # share of queries of one size; and of wrong facts, where sizes differ
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 
 
@@ -62,12 +64,16 @@ class Sample:
 
     def evidence(self, model: Model) -> float:
         """Return the mean over queries of the log-likelihood, relative to independent events of anybody."""
-        weight = self.weight
-        if model.facts is not None:  # nobody is asked about of whom so many cannot be known
-            enough = model.facts.of(self.targets)[1] >= model.facts.size
-            weight = np.where(enough, weight, 0.0) if enough.any() else weight
-        gain = log_mean(self.scores(model), weight)
-        return float(np.mean(gain + _anybody(model, self.queries, self.popularity)))
+        return float(np.mean(self._of_each(model, self.scores(model))))
+
+    def of_long_enough(self, model: Model) -> Floats:
+        """Return the same of each query, if it is of somebody who has at least as many events."""
+        less = self.targets.totals < self.queries.totals[:, None]
+        scores = np.where(less & ~less.all(axis=1, keepdims=True), -np.inf, self.scores(model))
+        return self._of_each(model, scores)
+
+    def _of_each(self, model: Model, scores: Floats) -> Floats:
+        return np.asarray(log_mean(scores, self.weight) + _anybody(model, self.queries, self.popularity))
 
 
 def _anybody(model: Model, queries: Tally, popularity: Floats) -> Floats:
@@ -138,21 +144,29 @@ def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
             found, best = model, evidence
         elif form.bursts:
             break  # evidence rises and then falls with the spread
-    return found if distinct else _or_facts(sample, found)
+    return found if distinct else _facts_if_as_likely(sample, found)
 
 
-def _or_facts(sample: Sample, found: Model) -> Model:
-    """Return the likeliest model of facts, unless the one that was found is clearly likelier: it has more freedom."""
-    facts = max(_known_facts(sample.queries), key=sample.evidence, default=found)
-    tie = _AS_LIKELY * float(sample.queries.totals.mean())
-    return facts if sample.evidence(facts) > sample.evidence(found) - tie else found
+def _facts_if_as_likely(sample: Sample, found: Model) -> Model:
+    """Return the likeliest model of facts, unless the one that was found is clearly likelier: it has more freedom.
 
-
-def _known_facts(queries: Tally) -> list[Model]:
-    """Return the models of facts that such queries may be; where both tables are sets, the distinct form has it."""
-    if queries.totals.max(initial=0.0) > MOST:
-        return []
-    return [Model(facts=Facts.like(queries, wrong, items)) for items in (False, True) for wrong in WRONG]
+    That is where equally many are known of nearly everybody. Queries of mixed sizes may as well be a part of each
+    record, and of few items any part is held by somebody: then facts must be clearly likelier, and hardly any wrong.
+    People with fewer events than are known of somebody cannot be asked about, so that both leave them out. (It is not
+    asked where both tables are sets: the distinct form covers that.)
+    """
+    sizes = sample.queries.totals
+    if sizes.max(initial=0.0) > MOST_FACTS or sample.queries.events.max(initial=0.0) > MOST_TIMES:
+        return found
+    equal = np.mean(sizes == np.median(sizes)) >= _NEARLY_ALL
+    wrong = [one for one in WRONG if equal or one <= _FEW_WRONG]
+    tried = (Model(facts=Facts(share, items)).facing(sample.queries) for items in (False, True) for share in wrong)
+    facts, gains = max(((one, sample.of_long_enough(one)) for one in tried), key=lambda one: float(one[1].mean()))
+    gains = gains - sample.of_long_enough(found)
+    least = _CLEARLY * float(gains.std()) / math.sqrt(len(gains))
+    if equal:
+        least = -_AS_LIKELY * float(sizes.mean())
+    return facts if gains.mean() > least else found
 
 
 def large_counts(queries: Tally) -> bool:
@@ -192,9 +206,9 @@ def learn_levels(sample: Sample, model: Model, known: KnownBags, queries: Tally,
 def learn_apart(sample: Sample, taste: Taste | None, related: "Cutting", weighed: bool = False) -> Model | None:
     """Return the model of tables that share no item; ``None`` if queries are likelier where some are shared.
 
-    Asked of which items there are, however often: the forms for counts say more, and of other things. Where it is
-    doubtful that nothing is shared, that must be the likelier; where links bear it out, it is not asked: people are
-    alike in more ways than a taste knows, and whoever shares is then likelier than anybody. A taste counts if queries
+    Asked of which items there are, however often: the forms for counts say more, and of other things. Where real
+    queries bear out that nothing is shared, it is not asked: people are alike in more ways than a taste knows, and
+    whoever shares is then likelier than anybody. A taste counts if queries
     are clearly likelier by it, and where somebody practises and weighs what it says, in any case: shorter records
     hardly show it.
     """
@@ -209,12 +223,12 @@ def learn_apart(sample: Sample, taste: Taste | None, related: "Cutting", weighed
         found = plain
     if related.borne_out:
         return found
-    tie = 0.0 if related.doubtful else min(_TIE[0], _TIE[1] * float(items.queries.variety.mean()))
+    tie = min(_TIE[0], _TIE[1] * float(items.queries.variety.mean()))
     return found if items.evidence(found) > max(map(items.evidence, some)) - tie else None
 
 
 def with_taste(sample: Sample, model: Model, taste: Taste | None) -> list[Model]:
-    """Return the model of sets in which what anybody has is what somebody of the target's taste has, if that is likely.
+    """Return the model of sets in which anybody's items are those of the target's taste, if that is clearly likelier.
 
     Then strangers of one taste, such as students of one subject, are less surprising, and what is shared beyond it
     tells more. A little likelier is not enough: of long records, taste repeats what is shared.
@@ -222,7 +236,7 @@ def with_taste(sample: Sample, model: Model, taste: Taste | None) -> list[Model]
     if taste is None:
         return []
     found = max((replace(model, taste=taste.at(one)) for one in PRECISIONS), key=sample.evidence)
-    least = sample.evidence(model) + _ALIKE * float(sample.queries.variety.mean())
+    least = sample.evidence(model) + _TASTE_OF_SETS * float(sample.queries.variety.mean())
     return [found] if sample.evidence(found) > least else []
 
 

@@ -1,16 +1,16 @@
-r"""Facts that somebody knows of a person, who is in the table: events of a query are some of its target's own.
+r"""Queries that are facts about a person in the table: some of the target's own events, drawn without replacement.
 
-Each event of a query is wrong with probability w, and then anybody's; else it is one of the n events of the target,
-drawn without replacement. Of an item that a query has c times and the target d times, k = min(c, d) are held. With
-m events in a query, and p how popular items are, the ratio of its probability to that of events of anybody is
+Each event of a query is wrong with probability w, and then anybody's; else it is one of the n events of the target. Of
+an item that a query has c times and the target d times, k = min(c, d) are held. With m events in a query, h of them
+held, and p how popular items are, the ratio of its probability to that of events of anybody is
 
-    w^m  prod_i (c choose k) (d)_k ((1 - w) / (w p_i))^k  /  (n)_h,   (d)_k = d (d - 1) … (d - k + 1),
+    w^m  prod_i (c choose k) (d)_k ((1 - w) / (w p_i))^k  /  (n)_h,   (d)_k = d (d - 1) … (d - k + 1).
 
-h events being held. Only the likeliest way to be wrong is counted. log n^h / (n)_h is taken from a line through h = s
-and h = s - 1, with s the smallest size of a query: exact where at most one event is wrong of queries of one size, and
-else too low. A target that has fewer of an item than is known of it is hardly the right one, which no form says that
-draws with replacement. Where each fact is another item, they are drawn from the items of the target, however often it
-has them.
+Only the likeliest way to be wrong is counted. log n^h / (n)_h is tabulated at h = m for up to a dozen sizes of queries,
+and falls from there by log n / (n - s + 1) for each event that is not held, s being the usual size: exact where all are
+held, or all but one of a usual query. A target that has fewer of an item than is known of it is hardly the right one,
+which no form says that draws with replacement. With ``items``, each fact is a different item, and how often the target
+has it does not matter.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 
 WRONG = (1e-4, 0.003, 0.03, 0.1, 0.2, 0.3)
 """Shares of wrong facts that are tried."""
-MOST = 512
+MOST_FACTS = 512
 """Facts of a query, at most."""
-_LARGEST = 64  # times that an item is known of somebody: more is taken for as much
-_EXACT = 8  # counts of a target that are tabulated one by one, beyond twice as many as are known
-_HALVES, _DOUBLINGS = 2, 31  # steps of a doubling in which larger counts are tabulated, and how many there are
+MOST_TIMES = 64
+"""Times that one item is known of somebody, at most."""
+_EXACT = 8  # counts of a target that are tabulated one by one, beyond as many as are known
+_HALVES, _DOUBLINGS = 6, 24  # steps of half a doubling in which larger counts are tabulated, and then whole ones
 
 
 class FactWeights(NamedTuple):
-    """Entries of rows: record, column beyond the items and their level, value."""
+    """Entries of sparse rows: record, column after those of items and sizes, value."""
 
     row: Ints
     column: Any
@@ -48,7 +49,7 @@ class FactWeights(NamedTuple):
 class Facts:
     """A share of ``wrong`` facts; ``items``: each is another item of the target.
 
-    At least ``size`` facts are known of somebody, and at most ``times`` one of an item.
+    Usually ``size`` facts are known of somebody, and at most ``times`` one of an item.
     """
 
     wrong: float
@@ -59,9 +60,9 @@ class Facts:
     @classmethod
     def like(cls, queries: Tally, wrong: float, items: bool = False) -> Facts:
         """Return what such queries are, if they are facts."""
-        times = int(np.clip(math.ceil(queries.events.max(initial=1.0)), 1, _LARGEST))
+        times = int(np.clip(math.ceil(queries.events.max(initial=1.0)), 1, MOST_TIMES))
         some = queries.totals[queries.totals > 0.0]
-        return cls(wrong, items, int(max(some.min(initial=MOST), 1.0)), times)
+        return cls(wrong, items, int(np.clip(np.median(some), 1, MOST_FACTS)) if len(some) else 1, times)
 
     def of(self, table: Tally) -> tuple[Floats, Floats]:
         """Return how many facts there are in each entry of the table, and in each record."""
@@ -74,19 +75,19 @@ class Facts:
         """Counts of a target at which facts known more than once are tabulated: whole numbers, then steps."""
         if self.times == 1:
             return np.zeros(0)
-        whole = 2 * self.times + _EXACT
-        more = whole * 2.0 ** (np.arange(1, _HALVES * _DOUBLINGS + 1) / _HALVES)
-        return np.concatenate([np.arange(1.0, whole + 1.0), more])
+        whole = self.times + _EXACT
+        halves = whole * 2.0 ** (np.arange(1, _HALVES + 1) / 2.0)
+        more = halves[-1] * 2.0 ** np.arange(1, _DOUBLINGS + 1)
+        return np.concatenate([np.arange(1.0, whole + 1.0), halves, more])
 
-    def wrongly(self, totals: Floats) -> Floats:
+    def missing(self, totals: Floats) -> Floats:
         """Return the level of a fact that a target of so many does not hold."""
-        once, last = without_replacement(totals, self.size)
-        return np.asarray(math.log(self.wrong) + once - last)
+        return math.log(self.wrong) - _last(totals, self.size)
 
     def present(self, totals: Floats, popularity: Floats) -> Floats:
         """Return what a fact adds that a target of so many holds once, of an item so popular."""
-        _, last = without_replacement(totals, self.size)
-        return np.asarray(math.log1p(-self.wrong) - math.log(self.wrong) + last - np.log(totals * popularity))
+        odds = math.log1p(-self.wrong) - math.log(self.wrong)
+        return np.asarray(odds + _last(totals, self.size) - np.log(totals * popularity))
 
     def again_of_targets(self, row: Ints, item: Ints, held: Floats, present: Floats) -> Iterator[FactWeights]:
         """Give where each count lies between knots, and the same times what a fact adds."""
@@ -108,16 +109,21 @@ class Facts:
             yield FactWeights(row, column + 1, k - 1.0)
 
 
-def without_replacement(totals: Floats, size: int) -> tuple[Floats, Floats]:
-    """Return by how much likelier a fact is for being one of k drawn without replacement: their mean, and the last.
+def without_replacement(totals: Floats, size: int) -> Floats:
+    """Return by how much likelier k facts are for being drawn without replacement from n.
 
-    Of n, they are log(n^k / (n)_k) / k and log(n / (n - k + 1)), with k = min(n, ``size``).
+    That is log n^k / (n)_k, with k = min(n, ``size``).
 
-    >>> [np.exp(2.0 * one).round(3).tolist() for one in without_replacement(np.array([3.0, 100.0]), 2)]
-    [[1.5, 1.01], [2.25, 1.02]]
+    >>> np.exp(without_replacement(np.array([3.0, 100.0]), 2)).round(3).tolist()
+    [1.5, 1.01]
     """
     k = np.minimum(totals, size)
-    return np.log(totals) - _log_falling(totals, k) / k, np.log(totals / (totals - k + 1.0))
+    return np.asarray(k * np.log(totals) - _log_falling(totals, k))
+
+
+def _last(totals: Floats, size: int) -> Floats:
+    """Return by how much the last of k facts is likelier than with replacement: log n / (n - k + 1)."""
+    return np.asarray(np.log(totals / (totals - np.minimum(totals, size) + 1.0)))
 
 
 def _log_falling(n: Any, k: Any) -> Floats:

@@ -127,7 +127,8 @@ class Habits:
             return None
         sample, related = self._sample, self._related
         if self.model.facts is not None:
-            related = replace(related, way="held", kept=0.0, once=self.model.facts.items)
+            facts = self.model.facts
+            related = replace(related, way="held", kept=0.0, once=facts.items, wrong=facts.wrong)
         return softening.cut_targets(sample.targets, sample.queries, self._seed, related, self.model.apart)
 
     def _rehearsed(self) -> Softness:

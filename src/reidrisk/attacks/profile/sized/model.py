@@ -52,10 +52,10 @@ _LEVELS, _LARGEST = 12, 512  # sizes of queries at which the distinct form is ta
 class Model:
     """The parameters: ``share`` rho, ``strength`` A, ``spread`` S (infinite: independent), or the ``distinct`` form.
 
-    ``fine``: what bursts tell is tabulated for large counts. ``sizes`` are the sizes of queries at which Z is
-    tabulated. ``volume`` is what totals tell, where they are evidence. ``taste`` says what else somebody with such a
-    record has, instead of p; if tables are ``apart``, that alone counts.
-    Where there are ``levels``, or queries are ``facts``, that alone counts.
+    ``fine``: what bursts tell is tabulated for large counts. ``sizes`` are those of queries at which Z, or (n)_m of
+    facts, is tabulated. ``volume`` is what totals tell, where they are evidence. ``taste`` says what else somebody with
+    such a record has, instead of p; if tables are ``apart``, that alone counts. Where there are ``levels``, or queries
+    are ``facts``, that alone counts.
     """
 
     share: float = 0.9
@@ -71,16 +71,15 @@ class Model:
     facts: Facts | None = None
 
     def facing(self, queries: Tally) -> Model:
-        """Return the model for such queries: Z is tabulated for their sizes."""
-        if self.facts is not None:
-            return replace(self, facts=Facts.like(queries, self.facts.wrong, self.facts.items))
-        if not self.distinct:
+        """Return the model set up for such queries: their sizes, and how often they repeat an item."""
+        if not self.distinct and self.facts is None:
             return self
-        sizes = queries.variety
+        sizes = self.sizes_of(queries).astype(np.int64)
         found = np.unique(np.minimum(sizes[sizes > 1], _LARGEST))
         if len(found) > _LEVELS:
             found = np.unique(np.geomspace(found[0], found[-1], _LEVELS).round().astype(np.int64))
-        return replace(self, sizes=tuple(found.tolist()))
+        facts = None if self.facts is None else Facts.like(queries, self.facts.wrong, self.facts.items)
+        return replace(self, sizes=tuple(found.tolist()), facts=facts)
 
     def sizes_of(self, table: Tally) -> Floats:
         """Return how much each record holds, as the form counts it: events where they are independent, else items."""

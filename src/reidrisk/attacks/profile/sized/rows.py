@@ -1,8 +1,8 @@
 """The model as sparse rows: the score is the product of a query's row and a target's.
 
-Columns are the items; one for all that a target does not hold; then, of the distinct form, one for each tabulated size
-of queries; of bursts, one for each knot of the same for events after the first, and for each item and knot; of facts,
-two for each item and knot; and last, where totals are evidence, three for these.
+Columns are the items; one for all that a target does not hold; then, of the distinct form and of facts, one for each
+tabulated size of queries; of bursts, one for each knot of the same for events after the first, and for each item and
+knot; of facts, two for each item and knot; and last, where totals are evidence, three for these.
 """
 
 import math
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
+from reidrisk.attacks.profile.sized.facts import Facts, without_replacement
 from reidrisk.attacks.profile.sized.model import AGAIN, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import COARSE
@@ -101,9 +102,7 @@ class _Entries:
 
 def _entries(model: Model, table: Tally) -> _Entries:
     n, items = table.counts.shape
-    more = len(model.sizes) if model.distinct else 0
-    if model.facts is not None:
-        more = 2 * items * len(model.facts.knots)
+    more = len(model.sizes) + (0 if model.facts is None else 2 * items * len(model.facts.knots))
     if model.bursts:
         more = len(model.bases) + 1 + items * len(model.knots)
     more += 0 if model.taste is None else model.taste.vectors.shape[1]
@@ -117,7 +116,7 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedIt
         each, alone = model.levels.of_targets(table)
         return _level_rows(model, table, each, [alone, np.ones(len(table))])
     if model.facts is not None:
-        return _fact_rows_of_targets(model, table, popularity, wanted)
+        return _fact_rows_of_targets(model, model.facts, table, popularity, wanted)
     n, items = table.counts.shape
     totals = table.variety.astype(np.float64) if model.distinct else table.totals
     base = 1.0 - model.share + model.share * model.strength / (totals + model.strength)
@@ -172,7 +171,7 @@ def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
         each, alone = model.levels.of_queries(table)
         return _level_rows(model, table, each, [np.ones(len(table)), alone], asked=True)
     if model.facts is not None:
-        return _fact_rows_of_queries(model, table)
+        return _fact_rows_of_queries(model, model.facts, table)
     n, items = table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
     times = np.ones(len(item)) if model.by_item else table.events
@@ -180,7 +179,7 @@ def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
     out.add(row, item, times)
     out.add(everyone, items, model.sizes_of(table))
     if model.distinct and model.sizes:
-        _add_sizes(out, table, np.array(model.sizes, dtype=np.float64), items + 1)
+        _add_sizes(out, model, table)
     if model.bursts:
         _add_bursts(out, model, table, popularity)
     if model.taste is not None:
@@ -203,43 +202,53 @@ def _level_rows(model: Model, table: Tally, each: Floats, alone: Sequence[Floats
     return out.matrix()
 
 
-def _fact_rows_of_targets(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None) -> Any:
+def _fact_rows_of_targets(
+    model: Model, facts: Facts, table: Tally, popularity: Floats, wanted: WantedItems | None
+) -> Any:
     """Return the rows of targets of which queries are facts."""
-    facts, out, (n, items) = model.facts, _entries(model, table), table.counts.shape
-    assert facts is not None
+    out, items, everyone = _entries(model, table), table.counts.shape[1], np.arange(len(table))
     row, item = table.rows, table.counts.indices.astype(np.int64)
     held, totals = facts.of(table)
-    out.add(np.arange(n), items, facts.wrongly(np.maximum(totals, 1.0)))
+    totals = np.maximum(totals, 1.0)
+    out.add(everyone, items, facts.missing(totals))
+    for level, size in enumerate(model.sizes):
+        out.add(everyone, items + 1 + level, without_replacement(totals, size))
     present = facts.present(totals[row], popularity[item])
     kept = np.flatnonzero(wanted.held[item]) if wanted is not None else np.arange(len(item))
     out.add(row[kept], item[kept], (present + np.log(held))[kept])
     if facts.times > 1:
         kept = np.flatnonzero(wanted.again[item]) if wanted is not None else kept
         for one in facts.again_of_targets(row[kept], item[kept], held[kept], present[kept]):
-            out.add(one.row, items + 1 + one.column, one.value)
+            out.add(one.row, items + 1 + len(model.sizes) + one.column, one.value)
+    if model.volume is not None:
+        out.add_last(model.volume.of_targets(table.totals))
     return out.matrix()
 
 
-def _fact_rows_of_queries(model: Model, table: Tally) -> Any:
+def _fact_rows_of_queries(model: Model, facts: Facts, table: Tally) -> Any:
     """Return the rows of queries that are facts."""
-    facts, out, (n, items) = model.facts, _entries(model, table), table.counts.shape
-    assert facts is not None
+    out, (n, items) = _entries(model, table), table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
     out.add(row, item, np.ones(len(item)))
     out.add(np.arange(n), items, model.sizes_of(table))
+    if model.sizes:
+        _add_sizes(out, model, table)
     if facts.times > 1:
         again = np.flatnonzero(table.events > 1.0)
         for one in facts.again_of_queries(row[again], item[again], table.events[again]):
-            out.add(one.row, items + 1 + one.column, one.value)
+            out.add(one.row, items + 1 + len(model.sizes) + one.column, one.value)
+    if model.volume is not None:
+        out.add_last(model.volume.of_queries(table.totals))
     return out.matrix()
 
 
-def _add_sizes(out: _Entries, table: Tally, sizes: Floats, first: int) -> None:
+def _add_sizes(out: _Entries, model: Model, table: Tally) -> None:
     """Lay each size between two tabulated ones; below the first, nothing is at 1, where no item can come twice."""
-    everyone, variety = np.arange(len(table)), table.variety.astype(np.float64)
-    low = np.clip(np.searchsorted(sizes, variety, side="right") - 1, -1, max(len(sizes) - 2, -1))
+    sizes, first, asked = np.array(model.sizes, dtype=np.float64), table.counts.shape[1] + 1, model.sizes_of(table)
+    everyone = np.arange(len(table))
+    low = np.clip(np.searchsorted(sizes, asked, side="right") - 1, -1, max(len(sizes) - 2, -1))
     lower = np.where(low >= 0, sizes[np.maximum(low, 0)], 1.0)
-    part = np.maximum(variety - lower, 0.0) / (sizes[low + 1] - lower)  # beyond the last size, in its direction
+    part = np.maximum(asked - lower, 0.0) / (sizes[low + 1] - lower)  # beyond the last size, in its direction
     out.add(everyone, first + np.maximum(low, 0), np.where(low >= 0, 1.0 - part, 0.0))
     out.add(everyone, first + low + 1, part)
 
