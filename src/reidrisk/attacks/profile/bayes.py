@@ -131,8 +131,8 @@ class ProfileBayes(ScoredAttack[Records]):
         system = f"It knows {'nothing of the system' if self.top_k is None else f'that the system shows {shows}'}"
         return (
             "Weighs how much better one set of lasting interests explains two records than two sets would, whenever "
-            f"the tokens were seen. {system}; how interests are spread it learns from the targets alone, and whether bags "
-            "hold facts of known ones or other events from all that are asked for (our own)."
+            f"the tokens were seen. {system}; how interests are spread it learns from the targets alone, and whether "
+            "records are facts of known ones or hold other events from all that are asked for (our own)."
         )
 
     @property

@@ -126,7 +126,7 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
             return Cutting("held", once=model.facts.items)
     shares = excess(targets, queries, seed)
     found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
-    # How often an item counts hides what is shared where events come in bursts: any sign of it rules out that nothing is.
+    # How often an item counts hides what is shared where events come in bursts. Any sign of it rules this out.
     apart = found.way == "apart" and found.kept == 0.0 and not found.borne_out
     if apart and excess(once(targets), once(queries), seed).errors > _SIGN:
         found = _other_events(targets, queries, few, (share, strength), None, seed)
