@@ -293,21 +293,23 @@ def _in_runs(bags: Bags) -> Bags:
 
 
 def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) -> Cutting:
-    """Return the smallest share at which rehearsed queries are as well explained as real ones, or the nearest to it.
+    """Return the share at which rehearsed queries are as well explained as real ones, or the nearest to it.
 
-    Some were tried before. Where none was tried at 0, nothing kept is no answer.
+    Some were tried before. Where none was tried at 0, nothing kept is no answer. The more is kept, the better they are
+    explained, so that what is found is made to rise by the least squares: of short records it is mostly chance.
     """
-    found: list[Cutting] = []
-    for kept in _KEPT if 0.0 in known else _KEPT[1:]:
-        two = known[kept] if kept in known else tried(kept)
-        if found and found[-1].distance < 0.0 <= two.distance:
-            one = found[-1]
-            near = -one.distance / (two.distance - one.distance)
-            return Cutting(two.way, one.kept + near * (two.kept - one.kept))
-        found.append(two)
-        if found[0].distance >= 0.0:
-            break  # more that is kept is explained better still
-    return min(found, key=lambda one: abs(one.distance))
+    from scipy.optimize import isotonic_regression
+
+    found = [known.get(kept) or tried(kept) for kept in (_KEPT if 0.0 in known else _KEPT[1:])]
+    if found[0].distance >= 0.0 and 0.0 in known:
+        return found[0]  # more that is kept is explained better still
+    rising = isotonic_regression([one.distance for one in found]).x
+    if rising[0] >= 0.0 or rising[-1] < 0.0:
+        return found[0 if rising[0] >= 0.0 else -1]
+    after = int(np.argmax(rising >= 0.0))
+    one, two = found[after - 1], found[after]
+    near = -rising[after - 1] / (rising[after] - rising[after - 1])
+    return Cutting(two.way, one.kept + float(near) * (two.kept - one.kept))
 
 
 def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
