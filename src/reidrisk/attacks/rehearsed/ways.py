@@ -53,7 +53,7 @@ _SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _OFTEN, _RUNS = 24, 6  # visits of a record above which neighbours go together, and into how many stretches
-_ELSEWHERE = 0.2  # share of queries' events of items that no target holds, from which those are left out
+_ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items of one side alone, which so many there hold
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 
@@ -134,17 +134,16 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
 
 
 def _in_both(targets: Bags, queries: Bags) -> tuple[Bags, Bags]:
-    """Return both without items of one side alone, where many events of queries are of such.
+    """Return both without items that several people hold on one side and nobody on the other, where these are many.
 
     What the other shop does not sell is shared by nobody, and says nothing of how the two tables are related.
     """
-    sums = [np.asarray(bags.counts.sum(axis=0), dtype=np.float64).ravel() for bags in (targets, queries)]
-    both = (sums[0] > 0.0) & (sums[1] > 0.0)
-    if sums[1][~both].sum() <= _ELSEWHERE * sums[1].sum() or not both.any():
+    holders = [np.bincount(bags.counts.indices, minlength=bags.n_tokens) for bags in (targets, queries)]
+    both = (np.minimum(*holders) > 0) | (np.maximum(*holders) < _SEVERAL)
+    asked = np.asarray(queries.counts.sum(axis=0), dtype=np.float64).ravel()
+    if asked[~both].sum() <= _ELSEWHERE * asked.sum():
         return targets, queries
-    one, two = (
-        bags.with_counts(np.where(both[bags.counts.indices], bags.counts.data, 0)) for bags in (targets, queries)
-    )
+    one, two = (bags.with_counts(bags.counts.data * both[bags.counts.indices]) for bags in (targets, queries))
     return one, two.take(np.flatnonzero(np.diff(two.counts.indptr)))
 
 
