@@ -53,7 +53,10 @@ _SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _OFTEN, _RUNS = 24, 6  # visits of a record above which neighbours go together, and into how many stretches
-_ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items of one side alone, which so many there hold
+_ELSEWHERE, _SEVERAL = (
+    0.2,
+    5,
+)  # share of queries' events of items that this many hold on one side, and nobody on the other
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 

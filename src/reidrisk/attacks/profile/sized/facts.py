@@ -81,11 +81,11 @@ class Facts:
         return np.concatenate([np.arange(1.0, whole + 1.0), halves, more])
 
     def missing(self, totals: Floats) -> Floats:
-        """Return the level of a fact that a target of so many does not hold."""
+        """Return the level of a fact that targets with these totals do not hold."""
         return math.log(self.wrong) - _last(totals, self.size)
 
     def present(self, totals: Floats, popularity: Floats) -> Floats:
-        """Return what a fact adds that a target of so many holds once, of an item so popular."""
+        """Return what a fact adds that targets with these totals hold once, of items this popular."""
         odds = math.log1p(-self.wrong) - math.log(self.wrong)
         return np.asarray(odds + _last(totals, self.size) - np.log(totals * popularity))
 
