@@ -162,13 +162,19 @@ class Bags(Records):
 
     def over(self, vocabulary: Vocabulary) -> Bags:
         """Return the same over a vocabulary that holds all labels of this one, and perhaps more."""
-        from scipy import sparse
-
         if self._vocabulary is None:
             raise DataError("these bags have no vocabulary, so their items cannot be found in another one")
-        tokens = vocabulary.encode(self._vocabulary.labels)
-        n = len(vocabulary)
-        held = self._rows if self._visits is None else self._visits.counts
+        return self.renumbered(vocabulary.encode(self._vocabulary.labels), len(vocabulary), vocabulary)
+
+    def renumbered(self, tokens: Ints, n_tokens: int, vocabulary: Vocabulary | None = None) -> Bags:
+        """Return the same with ``tokens[i]``, of ``n_tokens``, in the place of token i.
+
+        >>> Bags([[2, 0, 1]]).renumbered(np.array([1, 2, 0]), 3).counts.toarray().tolist()
+        [[1, 2, 0]]
+        """
+        from scipy import sparse
+
+        n, held = n_tokens, self._rows if self._visits is None else self._visits.counts
         moved = sparse.csr_array((held.data.copy(), tokens[held.indices], held.indptr.copy()), shape=(held.shape[0], n))
         moved.sum_duplicates()
         if self._visits is None:
