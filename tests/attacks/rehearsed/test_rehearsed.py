@@ -28,16 +28,27 @@ def test_it_is_not_below_the_best_single_attack():
     assert found["Rehearsed"] > 0.5
 
 
-def test_nothing_depends_on_names_or_on_the_order_of_people():
-    targets, queries = two_looks(120, 60)
-    one = attacks.Rehearsed(seed=3).fit(targets).look_around(queries)
-    rows = np.random.default_rng(0).permutation(120)
-    named = targets.with_users([f"u{i}" for i in range(120)])
-    two = attacks.Rehearsed(seed=3).fit(named).look_around(queries)
-    assert np.array_equal(one.link(queries).score, two.link(queries).score)
-    mixed = attacks.Rehearsed(seed=3).fit(targets.take(rows)).look_around(queries)
-    same = (rows[mixed.link(queries).target] == one.link(queries).target).mean()
-    assert same > 0.9  # other people are drawn for the folds
+@pytest.mark.parametrize("jointly", [True, False])
+@pytest.mark.parametrize("apart", [False, True])
+def test_nothing_depends_on_names_units_or_the_order_of_people_and_items(jointly, apart):
+    targets, queries, *_ = cut(sets(200), np.full(10, 15), seed=0) if apart else two_looks(120, 60)
+    n, m, rng = len(targets), len(queries), np.random.default_rng(0)
+    rows, asked, names = rng.permutation(n), rng.permutation(m), rng.permutation(targets.n_tokens)
+
+    def moved(bags, order):
+        new = bags.take(order).renumbered(names, bags.n_tokens)
+        return new.with_counts(3 * new.counts.data).with_users([f"u{i}" for i in range(len(order))])
+
+    others = moved(targets, rows), moved(queries, asked)
+    one = attacks.Rehearsed(seed=3, jointly=jointly).fit(targets).look_around(queries)
+    two = attacks.Rehearsed(seed=3, jointly=jointly).fit(others[0]).look_around(others[1])
+    links, again = one.link(queries, probability=True), two.link(others[1], probability=True)
+    assert one.estimate_.rate == pytest.approx(two.estimate_.rate)
+    assert np.array_equal(links.n_ties[asked], again.n_ties)
+    alone = again.n_ties == 1
+    assert alone.mean() > 0.9
+    assert np.array_equal(links.target[asked][alone], rows[again.target[alone]])
+    np.testing.assert_allclose(links.probability[asked], again.probability, rtol=1e-5)
 
 
 @pytest.fixture(scope="module")

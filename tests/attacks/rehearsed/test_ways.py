@@ -49,7 +49,7 @@ def test_records_are_cut_between_visits_where_these_are_known():
     assert (once.visits.per_record == 1).all()
     assert find_way(once, case.queries, seed=0).way != "visits"
     estimate = Rehearsed(people=100).fit(case.targets).look_around(case.queries).estimate_
-    assert 0.0 < estimate.low < estimate.rate < estimate.high < 1.0
+    assert 0.0 <= estimate.low < estimate.rate < estimate.high < 1.0
 
 
 def test_visits_that_were_torn_apart_are_no_visits():

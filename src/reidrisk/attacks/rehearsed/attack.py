@@ -12,6 +12,7 @@ import numpy as np
 from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted
+from reidrisk.attacks.rehearsed.panel import fingerprints
 from reidrisk.attacks.rehearsed.practice import Practice
 from reidrisk.attacks.rehearsed.rehearsal import FEWEST, PRACTISED, Rehearsal, rehearse
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
@@ -180,8 +181,9 @@ class Rehearsed(ScoredAttack[Counted]):
         if self.jointly and self._seen.practice is None:
             self._settled = Apart("few")
         elif self.jointly:
-            scorer, known, asked = self._question(bags)
-            self._settled = settle(scorer, known, asked, bags)
+            ordered = bags.take(np.argsort(fingerprints(self._seen.order.asked(bags)), kind="stable"))
+            scorer, known, asked = self._question(ordered)
+            self._settled = settle(scorer, known, asked, ordered)
         return self
 
     def narrowed(self, rows: Ints) -> Self:
@@ -217,16 +219,16 @@ class Rehearsed(ScoredAttack[Counted]):
 
     def _question(self, queries: Bags) -> Posed:
         """Return the question of each query by itself."""
-        panel, hours, sizes = self._seen.panel, self._seen.hours, self._sizes
-        known, asked = panel.known, panel.asked(queries)
-        scorer = WeighedPanel(panel.scorers, panel.typical, self._seen.weights)
+        found, hours, sizes = self._seen, self._seen.hours, self._sizes
+        records = found.order.asked(queries)
+        known, asked = found.panel.known, found.panel.asked(records)
+        scorer = WeighedPanel(found.panel.scorers, found.panel.typical, found.weights)
         if hours is not None:
-            known, asked = hours.known(known), hours.asked(asked, queries)
+            known, asked = hours.known(known), hours.asked(asked, records)
         if sizes is not None:
-            known, asked = sizes.known(known, self._targets), sizes.asked(asked, queries)
+            known, asked = sizes.known(known, found.targets), sizes.asked(asked, records)
             scorer = replace(scorer, agreeing=sizes.correlation)
-        if self._within is not None:
-            known = known.take(self._within)
+        known = known.take(found.order.back if self._within is None else found.order.back[self._within])
         return Posed(scorer, known, asked)
 
 

@@ -87,7 +87,7 @@ def shortfall(
     if min(few, len(queries)) < _FEWEST:
         return None
     assert case.truth is not None
-    some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], practice.weights)
+    some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], practice.by_likelihood)
     panel = Panel(some, case.targets, case.queries)
     rehearsed = case.queries.take(slice(0, few))
     real = of_sizes(queries.take(reference(queries, few)), rehearsed, seed)

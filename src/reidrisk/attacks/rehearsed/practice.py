@@ -55,15 +55,30 @@ class Practice:
         return float(self.learnt.mean())
 
     @property
+    def by_likelihood(self) -> Floats:
+        """Weights of the one reading that knows how unlikely all targets are, on the scale that fits the rehearsal.
+
+        The model's score over a typical spread: other readings compare targets of a query with each other. The weights
+        themselves where there is no model.
+        """
+        names = list(self.credits)
+        if ProfileBayes.__name__ not in names:
+            return self.weights
+        alone = np.zeros(len(self.weights))
+        alone[READINGS * names.index(ProfileBayes.__name__) + READINGS - 1] = 1.0
+        return alone * fitting_scale(self.choices, self.choices.scores(alone))[0]
+
+    @property
     def best(self) -> str:
         """The attack that linked most people by itself."""
         return max(self.credits, key=lambda name: float(self.credits[name].mean()))
 
 
-def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -> Practice:
+def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int, exact: bool = False) -> Practice:
     """Rate every attack on the case, and learn how to weigh them; at most ``most`` queries are asked.
 
-    Each of its targets stands for ``crowd`` of the real ones: probabilities are of links among all of them.
+    Each of its targets stands for ``crowd`` of the real ones: probabilities are of links among all of them. ``exact``:
+    rehearsed queries are related to their targets as real ones are.
 
     The other queries teach (:mod:`reidrisk.attacks.rehearsed.taught`). Of several penalties the strongest is taken
     under which about as many people are linked as under the best (one standard error of the difference), each asked
@@ -73,8 +88,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     choices, credits, signed, model = _asked([*attacks(), *taught_by(RehearsedPairs.of(case, few))], case, few, seed)
     alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
-    place = list(credits).index(ProfileBayes.__name__) if ProfileBayes.__name__ in credits else None
-    start = starting_weights(choices, list(credits.values()), place) * spread
+    start = starting_weights(choices, list(credits.values()), exact) * spread
     choices = choices.over(spread)
     fold = stream(seed, "rehearsal: folds").integers(FOLDS, size=len(choices.more))
     tried, at = [], None
@@ -85,7 +99,9 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     # The strongest penalty that links about as many: what is no better in the rehearsal may be worse outside it.
     which = next(i for i, (found, _) in enumerate(tried) if not clearly_above(best - found, 1.0))
     learnt, scale = tried[which]
-    weights = learnt_weights(choices, start, _PENALTIES[which], signed) / spread * scale
+    weights = learnt_weights(choices, start, _PENALTIES[which], signed) * scale
+    # Two parts of a record go together in more ways than two records do: what they teach is believed by half.
+    weights = (weights if exact else (weights + start) / 2.0) / spread
     enough = len(case.queries) - few >= FEWEST
     taught = taught_by(RehearsedPairs.of(case)) if enough else []
     assert case.truth is not None

@@ -23,6 +23,7 @@ from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags
+from reidrisk.records.order import Order
 
 PRACTISED = 4_000
 """Targets that are cut and practised on, at most."""
@@ -34,9 +35,12 @@ FEWEST = 20
 class Rehearsal:
     """What was learnt from the targets and the sight of the queries, without truth: a panel and its weights.
 
-    The others are None where there was too little to practise on, and ``hours`` and ``sizes`` where these do not count.
+    All is learnt of ``targets`` that were put in ``order``. The others are None where there was too little to practise
+    on, and ``hours`` and ``sizes`` where these do not count.
     """
 
+    order: Order
+    targets: Bags
     panel: Panel
     weights: Floats
     practice: Practice | None = None
@@ -57,28 +61,33 @@ def rehearse(targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal:
     """
     if queries.n_tokens != targets.n_tokens:
         raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
-    if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < FEWEST or not queries.counts.nnz:
-        return _alone(targets, queries)
-    cutting = with_wrong_facts(find_way(targets, queries, seed), targets, queries, seed)
-    found = _practised(cutting, targets, queries, people, seed)
+    order = Order.of(targets, queries)
+    known, asked = order.known(targets), order.asked(queries.take(order.queries))
+    if (np.asarray(known.counts.sum(axis=1)) >= 2).sum() < FEWEST or not asked.counts.nnz:
+        return _alone(order, known, asked)
+    cutting = with_wrong_facts(find_way(known, asked, seed), known, asked, seed)
+    found = _practised(cutting, order, known, asked, people, seed)
     if found is None:
-        found = _practised(find_way(targets, queries, seed, sharing=True), targets, queries, people, seed)
+        found = _practised(find_way(known, asked, seed, sharing=True), order, known, asked, people, seed)
     assert found is not None  # only that nothing is shared is ever in doubt
     return found
 
 
-def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal | None:
+def _practised(
+    cutting: Cutting, order: Order, targets: Bags, queries: Bags, people: int, seed: int
+) -> Rehearsal | None:
     """Rehearse with targets cut this way; None where nothing may be shared, and real queries do not bear it out."""
     # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
     some = targets if len(targets) <= PRACTISED else targets.take(reference(targets, PRACTISED))
     crowd = len(targets) / len(some)
     case = cutting.rehearse(some, queries, seed)
     if len(case.queries) < FEWEST:
-        return _alone(targets, queries)
-    practice = practise(lambda: _attacks(cutting), case, people, crowd, seed)
-    chosen, weights = practice.attacks, practice.weights
+        return _alone(order, targets, queries)
     # Where queries are facts that the targets hold, a rehearsal is like the real case already.
-    if cutting.way == "held":
+    exact = cutting.way == "held"
+    practice = practise(lambda: _attacks(cutting), case, people, crowd, seed, exact)
+    chosen, weights = practice.attacks, practice.weights
+    if exact:
         chosen, weights = with_say(chosen, weights)
     panel = Panel(chosen, targets, queries)
     real = RealLinks(panel, queries, seed)
@@ -86,7 +95,7 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
         return None
     again = _attacks(cutting, practice.model)
     estimate = outlook(again, practice, case, some, queries, cutting, people, crowd, seed)
-    if cutting.way != "held":
+    if not exact:
         weights = real.adapted(practice)
     bold = real.scaled(weights, estimate.rate)
     fewer = shortfall(again, practice, cutting, some, queries, people, crowd, seed)
@@ -99,7 +108,7 @@ def _practised(cutting: Cutting, targets: Bags, queries: Bags, people: int, seed
     if hours is not None:
         estimate = lifted(estimate, hours.lift, len(queries))
     sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)
-    return Rehearsal(panel, weights, practice, cutting, estimate, hours, sizes)
+    return Rehearsal(order, targets, panel, weights, practice, cutting, estimate, hours, sizes)
 
 
 def _borne_out(panel: Panel, cutting: Cutting) -> bool:
@@ -108,12 +117,12 @@ def _borne_out(panel: Panel, cutting: Cutting) -> bool:
     return cutting.borne_out or cutting.kept > 0.0 or all(model is None or model.apart for model in models)
 
 
-def _alone(targets: Bags, queries: Bags) -> Rehearsal:
+def _alone(order: Order, targets: Bags, queries: Bags) -> Rehearsal:
     """Return the panel's first attack alone, where there is too little to practise on."""
     panel = Panel(_attacks(), targets, queries)
     weights = np.zeros(panel.n_features)
     weights[0] = 1.0
-    return Rehearsal(panel, weights)
+    return Rehearsal(order, targets, panel, weights)
 
 
 def _attacks(cutting: Cutting | None = None, like: Model | None = None) -> list[ScoredAttack[Any]]:

@@ -16,8 +16,7 @@ from reidrisk.attacks.rehearsed.panel import READINGS
 from reidrisk.base.arrays import Floats
 
 _STEPS = 100
-_HALF = 0.5  # of what the best attack finds: one that finds less has no equal say
-_NEARLY = 0.75  # of what the best attack finds: a model that finds less has no say in the start
+_NEARLY = 0.75  # of what the best attack finds: one that finds less has no equal say
 
 
 def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool, at: Floats | None = None) -> Floats:
@@ -55,28 +54,24 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
     return np.asarray(found.x)
 
 
-def starting_weights(choices: Choices, credits: Sequence[Floats], model: int | None = None) -> Floats:
-    """Return what to start from: equal say of the good attacks, unless one feature alone is clearly better.
+def starting_weights(choices: Choices, credits: Sequence[Floats], exact: bool) -> Floats:
+    """Return what to start from: equal say of the good attacks; or one feature alone, where that is clearly better.
 
-    Good are those that find about as many as the best, within two standard errors of the difference, and at least half
-    as many: where hardly anybody is found, all are within the error. ``credits`` are each attack's. Clearly better is
-    what gives the true target a higher mean log-probability by two standard errors, each on the scale that fits best.
-    Equal say, of the first reading of each score, is what holds where a rehearsal teaches little. The attack in place
-    ``model``, if any, learns from real queries too how both sides relate, which a rehearsal may have wrong: unless it
-    finds clearly less than three quarters of what the best one does, it keeps half the say beside a feature alone.
+    Good are those that find three quarters of what the best does. Two readings of their scores have a say, the first
+    twice as much as the second. ``credits`` are each attack's. One feature alone is taken only if the rehearsal is
+    ``exact``, as real queries are: clearly better is what gives the true target a higher mean log-probability by two
+    standard errors, each on the scale that fits best. What is best for parts of one record need not be so for two.
     """
-    best = max(credits, key=lambda one: float(one.mean()))
+    best = max(float(one.mean()) for one in credits)
     width = choices.features.shape[2]
+    good = [one.mean() >= _NEARLY * best for one in credits]
     equal = np.zeros(width)
-    equal[::READINGS] = [one.mean() >= _HALF * best.mean() and not clearly_above(best - one, 2.0) for one in credits]
+    equal[::READINGS], equal[1::READINGS] = good, 0.5 * np.asarray(good)
     weights, gains = _scaled(choices, equal)
-    alone = [_scaled(choices, one) for one in np.eye(width)]
-    found = max(alone, key=lambda one: float(one[1].mean()))
-    if not clearly_above(found[1] - gains, 2.0):
+    if not exact:
         return weights
-    if model is None or clearly_above(_NEARLY * best - credits[model], 2.0):
-        return found[0]
-    return _scaled(choices, found[0] + alone[READINGS * model + READINGS - 1][0])[0]
+    found = max((_scaled(choices, one) for one in np.eye(width)), key=lambda one: float(one[1].mean()))
+    return found[0] if clearly_above(found[1] - gains, 2.0) else weights
 
 
 def clearly_above(more: Floats, errors: float) -> bool:
