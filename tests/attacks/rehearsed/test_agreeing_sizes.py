@@ -47,7 +47,7 @@ def test_sizes_that_agree_find_more_people(close):
     for _, asked, attack in (close, looked(4), looked(5)):
         more.append(right(attack, asked) - right(attack.given_sizes().look_around(asked), asked))
     assert min(more) >= 0.0
-    assert np.mean(more) > 0.02
+    assert np.mean(more) > 0.03
 
 
 def test_all_pairs_and_single_pairs_agree(close):

@@ -30,6 +30,14 @@ def test_tastes_that_change_are_not_promised(monkeypatch):
     assert right.mean() < links.probability.mean() < promised - 0.1
 
 
+@pytest.mark.xfail(reason="tastes that change are said too surely: .56 for .36, off by .13 beyond chance", strict=True)
+def test_probabilities_hold_where_tastes_change():
+    known, asked = changed(200, 0.3, seed=1)
+    links = attacks.Rehearsed().fit(known).look_around(asked).one_by_one().link(asked, probability=True)
+    right = (links.target == np.arange(200)).astype(float)
+    assert measure.calibration(links.probability, right, links.n_ties, 0).excess < 0.1
+
+
 def test_little_that_stays_is_not_taken_for_nothing():
     known, asked = changed(300, 0.25, seed=2)
     attack = attacks.Rehearsed(jointly=False)

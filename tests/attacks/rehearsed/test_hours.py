@@ -59,7 +59,7 @@ def test_tables_that_share_visits_are_linked_by_their_hours_too(torn):
     right = [(one.link(asked).target == np.arange(220)).mean() for one in (attack, blind)]
     assert right[0] > right[1] + 0.1
     assert attack.estimate_.rate > blind.estimate_.rate
-    assert attack.estimate_.low <= right[0]  # of what hours add, part is not foreseen
+    assert attack.estimate_.low <= right[0]
     scorer, targets, queries = attack._posed(asked)
     rows = np.random.default_rng(0).integers(220, size=220)
     assert (scorer.pairs(targets, queries, rows) == scorer.scores(targets, queries)[np.arange(220), rows]).all()
@@ -67,3 +67,10 @@ def test_tables_that_share_visits_are_linked_by_their_hours_too(torn):
     plain = attack._posed(asked.with_clock(None))
     by_items = scorer.scores(replace(targets, hours=None), queries)
     assert (plain.scorer.scores(plain.targets, plain.queries) == by_items).all()
+
+
+@pytest.mark.xfail(reason="a part of what hours add is not foreseen: 82 in 100 at most, and 99 found", strict=True)
+def test_no_more_is_found_by_hours_than_is_expected(torn):
+    known, asked = torn
+    attack = attacks.Rehearsed(jointly=False).fit(known).look_around(asked)
+    assert (attack.link(asked).target == np.arange(220)).mean() <= attack.estimate_.high

@@ -49,11 +49,22 @@ def test_who_holds_both_tables_finds_more(both, tables):
     assert (together.setting, together.rests_on) == ("matching", (Note("linked-together", attack="Rehearsed"),))
     assert (alone.setting, alone.rests_on) == ("random user", ())
     assert together.estimate_.rate > alone.estimate_.rate
-    assert together.estimate_.low <= rates[0]  # records of 14 events, cut in two, let expect too little
+    assert together.estimate_.low <= rates[0]
     links = together.link(tables[1], probability=True)
     assert len(np.unique(links.target)) > len(np.unique(alone.link(tables[1]).target))
     said = alone.link(tables[1], probability=True).probability.mean()
     assert said < links.probability.mean() < rates[0] + 0.15
+
+
+@pytest.mark.xfail(
+    reason="records of 14 events, cut in two, let expect too little: 70 at most, and 81 found", strict=True
+)
+def test_no_more_is_found_than_is_expected_of_both_tables(both, tables):
+    together = both[0]
+    links = together.link(tables[1], probability=True)
+    rate = (links.target == np.arange(300)).mean()
+    assert rate <= together.estimate_.high
+    assert abs(links.probability.mean() - rate) < 0.15
 
 
 def test_a_part_of_queries_or_targets_is_scored_as_in_the_whole(both, tables):
