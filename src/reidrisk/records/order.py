@@ -8,6 +8,7 @@ records that hold it, and of each record of the numbers of its items, in turns (
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,15 +51,7 @@ class Order:
         both = targets, queries
         held = [bags.counts if bags.visits is None else bags.visits.counts for bags in both]
         unit = max(math.gcd(*(int(np.gcd.reduce(counts.data, initial=0)) for counts in held)), 1)
-        sides = [(bags.counts, bags.counts.tocsc()) for bags in both]
-        items, rows = np.zeros(targets.n_tokens, np.uint64), [np.zeros(len(bags), np.uint64) for bags in both]
-        with np.errstate(over="ignore"):
-            for _ in range(_TURNS):
-                for salt, (_, columns), keys in zip(_SALTS, sides, rows, strict=True):
-                    items = _mixed(items * salt + _summed(columns, keys, unit))
-                rows = [
-                    _mixed(keys + _summed(lines, items, unit)) for (lines, _), keys in zip(sides, rows, strict=True)
-                ]
+        items, rows = content_keys([bags.counts for bags in both], unit)
         places = np.empty(len(items), dtype=np.int64)
         places[np.argsort(items, kind="stable")] = np.arange(len(items))
         one, two = (np.argsort(keys, kind="stable") for keys in rows)
@@ -79,6 +72,26 @@ class Order:
         """Return records with items as numbered here, counts in the unit, in the order in which they come."""
         moved = bags.renumbered(self.items, bags.n_tokens)
         return moved if self.unit == 1 else _in_units(moved, self.unit)
+
+
+def content_keys(tables: Sequence[Any], unit: int = 1) -> tuple[_Keys, list[_Keys]]:
+    """Return a number of each item, and of each record of one or two tables: of what they hold, whatever it is called.
+
+    ``tables`` are sparse counts over the same items, taken in the ``unit``.
+
+    >>> from scipy import sparse
+    >>> _, (rows,) = content_keys([sparse.csr_array([[1, 2, 0], [0, 2, 1], [1, 1, 0]])])
+    >>> bool(rows[0] == rows[1]), bool(rows[0] == rows[2])
+    (True, False)
+    """
+    sides = [(lines, lines.tocsc()) for lines in tables]
+    items, rows = np.zeros(tables[0].shape[1], np.uint64), [np.zeros(lines.shape[0], np.uint64) for lines in tables]
+    with np.errstate(over="ignore"):
+        for _ in range(_TURNS):
+            for salt, (_, columns), keys in zip(_SALTS, sides, rows, strict=False):
+                items = _mixed(items * salt + _summed(columns, keys, unit))
+            rows = [_mixed(keys + _summed(lines, items, unit)) for (lines, _), keys in zip(sides, rows, strict=True)]
+    return items, rows
 
 
 def _mixed(keys: _Keys) -> _Keys:

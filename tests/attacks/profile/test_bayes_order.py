@@ -27,6 +27,19 @@ def bags(n, seed, n_tokens=25):
     return [Bags(rng.poisson(rates)) for _ in range(2)]
 
 
+def sets(n, seed, n_tokens=25):
+    """Return two parts of each person's set, which share some items or, of an even seed, none; many hold the same."""
+    rng = np.random.default_rng(seed)
+    held = rng.permuted(np.tile(np.arange(n_tokens) < 6, (n, 1)), axis=1)
+    part = rng.random(held.shape) < 0.5
+    both = rng.random(held.shape) < (0.3 if seed % 2 else 0.0)
+    return [Bags((held & (side | both)).astype(int)) for side in (part, ~part)]
+
+
+def renamed(bags, names):
+    return Bags(bags.counts.toarray()[:, names])
+
+
 def shuffled(records, order):
     return records.take(order) if isinstance(records, Traces) else Bags(records.counts[order])
 
@@ -50,6 +63,37 @@ def test_shuffled_tables_give_the_same_probabilities(kind, n, seed, random):
     assert np.array_equal(again.n_ties, links.n_ties[asked])
     alone = again.n_ties == 1  # which of several equally good targets comes first is a matter of rows
     assert np.array_equal(places[again.target[alone]], links.target[asked][alone])
+
+
+@given(
+    st.sampled_from([bags, sets]), st.integers(2, 90), st.integers(0, 2**16), st.randoms(use_true_random=False)
+)
+@settings(deadline=None, max_examples=25)
+def test_items_of_other_names_give_the_same_probabilities(made, n, seed, random):
+    targets, queries = made(n, seed)
+    if not targets.counts.nnz:
+        return
+    places, names = np.array(random.sample(range(n), n)), np.array(random.sample(range(25), 25))
+    links = ProfileBayes(seed=seed).fit(targets).link(queries, probability=True)
+    attack = ProfileBayes(seed=seed).fit(renamed(targets, names).take(places))
+    again = attack.link(renamed(queries, names), probability=True)
+    np.testing.assert_allclose(again.probability, links.probability, atol=1e-4)
+    alone = (again.n_ties == 1) & (links.n_ties == 1)
+    assert np.array_equal(places[again.target[alone]], links.target[alone])
+
+
+def test_items_of_other_names_are_as_often_found_where_nothing_is_shared():
+    """Tastes alone are compared: which items to begin with must not depend on their names."""
+    rng = np.random.default_rng(0)
+    group = np.arange(120) % 10
+    likes = np.where(group == rng.integers(10, size=(400, 2))[:, :1], 12.0, 1.0)
+    held = np.argsort(rng.exponential(size=likes.shape) / likes, axis=1)[:, :12]
+    one, two = (Bags(np.stack([np.bincount(row, minlength=120) for row in part])) for part in np.split(held, 2, axis=1))
+    names, rows = rng.permutation(120), rng.permutation(400)
+    links = ProfileBayes().fit(one).link(two, probability=True)
+    again = ProfileBayes().fit(renamed(one, names).take(rows)).link(renamed(two, names), probability=True)
+    assert np.array_equal(rows[again.target], links.target)
+    np.testing.assert_allclose(again.probability, links.probability, atol=1e-6)
 
 
 def test_shuffled_targets_are_learnt_from_alike_where_only_some_are(monkeypatch):

@@ -223,7 +223,8 @@ def test_a_rehearsal_has_the_sizes_of_real_queries_and_knows_who_is_whom():
     found = softening.cut_targets(one, two, 0)
     assert (found.queries.totals >= 12).mean() > 0.9
     for query, row in zip(found.queries.counts.toarray(), found.truth, strict=True):
-        assert (query <= targets.counts.toarray()[row]).all()
+        assert (query <= found.whole.counts.toarray()[row]).all()
+    assert sorted(found.whole.totals) == sorted(one.totals)
     assert softening.cut_targets(one.take(np.arange(15)), two, 0) is None
 
 

@@ -24,6 +24,7 @@ from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.cut import Way
+from reidrisk.records.order import Order
 
 if TYPE_CHECKING:
     from reidrisk.attacks.rehearsed.ways import Cutting
@@ -77,7 +78,7 @@ def related(targets: Tally, queries: Tally, seed: int) -> Cutting | None:
 
     if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not queries.counts.nnz:
         return None
-    return find_way(_bags(targets), _bags(queries), seed)
+    return find_way(*_in_order(targets, queries), seed)
 
 
 def cut_targets(
@@ -87,11 +88,11 @@ def cut_targets(
 
     ``cutting`` is how, default: found out here; that tables are ``apart`` may have been made sure of before.
 
-    Both stand in the order of their content. Queries smaller than nearly all real ones are left out.
+    People and items stand in the order of what they hold. Queries smaller than nearly all real ones are left out.
     """
-    known, asked = _bags(targets), _bags(queries)
-    if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not asked.counts.nnz:
+    if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not queries.counts.nnz:
         return None
+    known, asked = _in_order(targets, queries)
     cutting = related(targets, queries, seed) if cutting is None else cutting
     assert cutting is not None  # there are enough
     if cutting.way == "visits":
@@ -106,7 +107,7 @@ def cut_targets(
     if len(rows) < _FEWEST:
         rows = np.flatnonzero(sizes > 0)
     rows = rows[:_QUERIES]
-    return Parts(_table(case.targets), cut_off.take(rows), truth[rows], targets, seed) if len(rows) else None
+    return Parts(_table(case.targets), cut_off.take(rows), truth[rows], _table(known), seed) if len(rows) else None
 
 
 def _clearly_apart(targets: Bags, queries: Bags, seed: int) -> bool:
@@ -187,6 +188,13 @@ def _held(bags: Bags) -> Any:
     ones = bags.counts.copy()
     ones.data = np.ones(ones.nnz, dtype=np.int32)
     return ones
+
+
+def _in_order(targets: Tally, queries: Tally) -> tuple[Bags, Bags]:
+    """Return both with people and items in the order of what they hold: draws depend neither on rows nor on names."""
+    known, asked = _bags(targets), _bags(queries)
+    order = Order.of(known, asked)
+    return order.known(known), order.asked(asked.take(order.queries))
 
 
 def _bags(table: Tally) -> Bags:

@@ -10,9 +10,9 @@ import numpy as np
 
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
+from reidrisk.records.order import content_keys
 
 _SMOOTHING = 0.5  # records that hold an item beyond those seen to: then no item of a query is impossible
-_MIXED = 0x9E3779B97F4A7C15  # odd, without a pattern in its bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +87,12 @@ class Tally:
     def in_order(self, holders: Ints) -> Ints:
         """Return the rows in the order of what they hold: what is drawn by it depends neither on rows nor on names.
 
-        Records are told apart by how much they hold and how popular that is, and, last, by a checksum of the items.
+        Records are told apart by how much they hold and how popular that is, and, last, by who else holds the items.
         """
         times, popular = self.counts.data.astype(np.int64), holders[self.counts.indices].astype(np.int64)
-        with np.errstate(over="ignore"):
-            names = (self.counts.indices.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIXED)
-            names ^= names >> np.uint64(29)
-            parts = [names * times.astype(np.uint64), popular**2, times * popular, popular, times**2, times]
-            keys = [self._sums(part) for part in parts]
-        return np.lexsort([*keys, self.variety])
+        parts = [popular**2, times * popular, popular, times**2, times]
+        _, (last,) = content_keys([self.counts], self.unit)
+        return np.lexsort([last, *(self._sums(part) for part in parts), self.variety])
 
     def _sums(self, values: Any) -> Any:
         ends = np.concatenate([np.zeros(1, dtype=values.dtype), np.cumsum(values, dtype=values.dtype)])

@@ -15,6 +15,7 @@ import numpy as np
 
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.base import Floats, Ints, stream
+from reidrisk.records.order import content_keys
 
 PRECISIONS = 1.0, 2.0, 4.0, 8.0
 COARSE = 8.0  # sums of item vectors are long and tastes short: of both, about as much is lost on the grid
@@ -108,9 +109,8 @@ def item_vectors(table: Tally, seed: int) -> Floats | None:
         return None
     matrix = sparse.csr_array((gain[more], (i[more], j[more])), shape=(width, width))
     # Beginning with the most popular items, and not by lot, the names of items do not matter.
-    sizes = np.diff(held.indptr)[np.repeat(np.arange(held.shape[0]), np.diff(held.indptr))]
-    keys = [np.bincount(held.indices, sizes**power, minlength=width) for power in (2, 1)]
-    first = np.lexsort([*keys, alone])[::-1][: _AXES + _SPARE]
+    last, _ = content_keys([held])
+    first = np.lexsort([last, alone])[::-1][: _AXES + _SPARE]
     within = matrix[:, np.sort(first)].toarray()
     for _ in range(_ROUNDS):
         within, _ = np.linalg.qr(matrix @ within)
