@@ -65,9 +65,7 @@ def test_shuffled_tables_give_the_same_probabilities(kind, n, seed, random):
     assert np.array_equal(places[again.target[alone]], links.target[asked][alone])
 
 
-@given(
-    st.sampled_from([bags, sets]), st.integers(2, 90), st.integers(0, 2**16), st.randoms(use_true_random=False)
-)
+@given(st.sampled_from([bags, sets]), st.integers(2, 90), st.integers(0, 2**16), st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=25)
 def test_items_of_other_names_give_the_same_probabilities(made, n, seed, random):
     targets, queries = made(n, seed)

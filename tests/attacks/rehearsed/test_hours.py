@@ -43,8 +43,12 @@ def test_that_sure_links_are_of_long_records_is_no_evidence_of_hours():
 
 @pytest.fixture(scope="module")
 def torn():
+    return torn_tables(4)
+
+
+def torn_tables(seed):
     """Two tables of the same visits, of which each holds some events: they share hours, and few items."""
-    log, rng = baskets(220, topics=25, visits=3, size=8), np.random.default_rng(4)
+    log, rng = baskets(220, topics=25, visits=3, size=8, seed=seed - 4), np.random.default_rng(seed)
     visit = log.user * 3 + log.time.astype(np.int64)
     when = (rng.integers(0, 60 * 24, visit.max() + 1)[visit] * 3_600).astype("M8[s]")
     log = Events({"who": log.user, "what": log.item, "when": when}, user="who", items="what", time="when")
@@ -69,8 +73,8 @@ def test_tables_that_share_visits_are_linked_by_their_hours_too(torn):
     assert (plain.scorer.scores(plain.targets, plain.queries) == by_items).all()
 
 
-@pytest.mark.xfail(reason="a part of what hours add is not foreseen: 82 in 100 at most, and 99 found", strict=True)
-def test_no_more_is_found_by_hours_than_is_expected(torn):
-    known, asked = torn
+@pytest.mark.parametrize("seed", [4, 5, 6])
+def test_no_more_is_found_by_hours_than_is_expected(seed):
+    known, asked = torn_tables(seed)
     attack = attacks.Rehearsed(jointly=False).fit(known).look_around(asked)
     assert (attack.link(asked).target == np.arange(220)).mean() <= attack.estimate_.high

@@ -56,15 +56,18 @@ def test_who_holds_both_tables_finds_more(both, tables):
     assert said < links.probability.mean() < rates[0] + 0.15
 
 
-@pytest.mark.xfail(
-    reason="records of 14 events, cut in two, let expect too little: 70 at most, and 81 found", strict=True
-)
-def test_no_more_is_found_than_is_expected_of_both_tables(both, tables):
-    together = both[0]
-    links = together.link(tables[1], probability=True)
-    rate = (links.target == np.arange(300)).mean()
-    assert rate <= together.estimate_.high
-    assert abs(links.probability.mean() - rate) < 0.15
+def test_no_more_is_found_than_is_expected_of_both_tables():
+    """Records of 14 events, cut in two, are found far less often."""
+    off = []
+    for seed in (2, 5, 6):
+        known, asked = two_looks(300, 100, 14, seed=seed)
+        together = attacks.Rehearsed().fit(known).look_around(asked)
+        links = together.link(asked, probability=True)
+        rate = (links.target == np.arange(300)).mean()
+        assert together.estimate_.rehearsed < rate - 0.3
+        assert together.estimate_.low <= rate <= together.estimate_.high < 1.0
+        off.append(links.probability.mean() - rate)
+    assert abs(np.mean(off)) < 0.15
 
 
 def test_a_part_of_queries_or_targets_is_scored_as_in_the_whole(both, tables):

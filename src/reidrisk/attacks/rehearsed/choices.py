@@ -88,6 +88,12 @@ class Choices:
         below[np.arange(len(best)), best] = 0.0
         return np.asarray(1.0 / np.exp(below).sum(axis=1))
 
+    def explained(self, scores: Floats) -> Floats:
+        """Return the log of the sum of all targets' likelihoods, of each query."""
+        total = scores + self.more
+        top = total.max(axis=1)
+        return np.asarray(top + np.log(np.exp(total - top[:, None]).sum(axis=1)))
+
     def strangers(self) -> Choices:
         """Return the choices without the own target: all are other people's."""
         more = self.more.copy()
@@ -108,9 +114,7 @@ class Choices:
 
     def gains(self, scores: Floats) -> Floats:
         """Return the log-probability of each query's own target among all."""
-        total = scores + self.more
-        top = total.max(axis=1)
-        return np.asarray(total[:, 0] - top - np.log(np.exp(total - top[:, None]).sum(axis=1)))
+        return np.asarray((scores + self.more)[:, 0] - self.explained(scores))
 
     def credits(self, scores: Floats) -> Floats:
         """Return 1 where the own target comes first, its share where it ties, else 0."""

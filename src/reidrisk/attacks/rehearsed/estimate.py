@@ -4,6 +4,13 @@ Records that were cut are shorter than real ones, and shorter records are found 
 once more with records shorter by the same factor, and the step from that to the first is taken once more:
 
     logit(real rate)  is about  2 logit(rate) - logit(rate with shorter records).
+
+That step is too short where a link takes one telling coincidence of an event here and an event there, and records are
+short. With k times as many pairs of events as in the rehearsal, as many times more of them coincide, and
+
+    log(1 - real rate)  is about  k log(1 - rate).
+
+The upper end is where the higher of the two leads.
 """
 
 from __future__ import annotations
@@ -70,6 +77,7 @@ def outlook(
     one -= practice.farther
     if shorter >= _SAME:
         return _estimate(one, math.hypot(_CHANCE * doubt, _UNKNOWN), practice, shorter, n)
+    most = _by_coincidence(one + _CHANCE * doubt, 1.0 / shorter**2)
     # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
     long = (case.targets, case.queries) if by_visits else (targets, queries)
     less = [thinned(bags, min(f, 1.0), seed, items) for bags, f in zip(long, factors, strict=True)]
@@ -77,7 +85,7 @@ def outlook(
         again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
         again = _same_first(again, practice.people)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
-        return _estimate(one, math.hypot(_CHANCE * doubt, _BLIND), practice, shorter, n)
+        return _estimate(one, math.hypot(_CHANCE * doubt, _BLIND), practice, shorter, n, most)
     credit, farther = retried(attacks, again, practice.weights, people, crowd, seed)
     two, more = _logit(credit)
     step = one - (two - farther)
@@ -85,7 +93,7 @@ def outlook(
     both = _in_common(practice.learnt, practice.people, credit, again.truth.target[: len(credit)])
     chance = math.sqrt(max(4.0 * doubt**2 + more**2 - 4.0 * both, doubt**2))
     error = math.hypot(_CHANCE * chance, _DOUBT * step, _UNKNOWN)
-    return _estimate(one + step, error, practice, shorter, n)
+    return _estimate(one + step, error, practice, shorter, n, most)
 
 
 def as_far_as_seen(estimate: Estimate, cutting: Cutting) -> Estimate:
@@ -116,9 +124,23 @@ def _rate(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def _estimate(middle: float, error: float, practice: Practice, shorter: float, n: int) -> Estimate:
-    """Return the rates of these logits; the ends are whole numbers of ``n`` links, with one more to either side."""
-    rate, low, high = (1.0 / (1.0 + math.exp(-x)) for x in (middle, middle - error, middle + error))
+def _by_coincidence(one: float, pairs: float) -> float:
+    """Return the logit of the rate if there are this many times more pairs of events, of which any may tell.
+
+    >>> round(_rate(_by_coincidence(0.0, 2.0)), 3)
+    0.75
+    """
+    return logit(1.0 - (1.0 - _rate(one)) ** pairs)
+
+
+def _estimate(
+    middle: float, error: float, practice: Practice, shorter: float, n: int, most: float = -math.inf
+) -> Estimate:
+    """Return the rates of these logits; the ends are whole numbers of ``n`` links, with one more to either side.
+
+    The upper end is ``most`` at least.
+    """
+    rate, low, high = (_rate(x) for x in (middle, middle - error, max(middle + error, most)))
     ends = max(math.floor(low * n) - 1, 0) / n, min(math.ceil(high * n) + 1, n) / n
     return Estimate(rate, *ends, practice.rate, shorter)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.attacks.rehearsed.estimate import logit
+from reidrisk.attacks.rehearsed.estimate import Estimate, lifted, logit
 from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
 from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel
 from reidrisk.attacks.rehearsed.weights import clearly_above
@@ -31,6 +31,7 @@ _LIKE = 100  # targets with about as many hours, with which that of a link is co
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
 _POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
 _CLEAR = 3.0  # standard errors by which hours must tell
+_MUCH = 0.5  # logits that hours add, from which on they are hours of the same visits
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,15 @@ class Hours:
 
     added: Floats
     lift: float = 0.0
+
+    def lifted(self, estimate: Estimate, n: int) -> Estimate:
+        """Return the estimate of ``n`` links.
+
+        Where hours tell much, both tables hold parts of the same visits. What else that tells no rehearsal foresees,
+        and everybody may be found.
+        """
+        more = lifted(estimate, self.lift, n)
+        return replace(more, high=1.0) if self.lift >= _MUCH else more
 
     def known(self, targets: Side) -> Side:
         """Return the targets with what hours add."""

@@ -12,7 +12,7 @@ from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable
 from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.differing import shortfall
-from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, lifted, outlook
+from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outlook
 from reidrisk.attacks.rehearsed.hours import Hours, learnt_hours
 from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
@@ -106,7 +106,7 @@ def _practised(
     # The surest links teach, however sure they are.
     hours = learnt_hours(panel, bold, targets, queries)
     if hours is not None:
-        estimate = lifted(estimate, hours.lift, len(queries))
+        estimate = hours.lifted(estimate, len(queries))
     sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)
     return Rehearsal(order, targets, panel, weights, practice, cutting, estimate, hours, sizes)
 
