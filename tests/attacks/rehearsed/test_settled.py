@@ -59,7 +59,7 @@ def test_who_holds_both_tables_finds_more(both, tables):
 def test_no_more_is_found_than_is_expected_of_both_tables():
     """Records of 14 events, cut in two, are found far less often."""
     off = []
-    for seed in (2, 5, 6):
+    for seed in range(5):
         known, asked = two_looks(300, 100, 14, seed=seed)
         together = attacks.Rehearsed().fit(known).look_around(asked)
         links = together.link(asked, probability=True)

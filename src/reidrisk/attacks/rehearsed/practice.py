@@ -81,8 +81,8 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int, e
     rehearsed queries are related to their targets as real ones are.
 
     The other queries teach (:mod:`reidrisk.attacks.rehearsed.taught`). Of several penalties the strongest is taken
-    under which about as many people are linked as under the best (one standard error of the difference), each asked
-    with weights that were learnt from others.
+    under which about as many people are linked as under the best (within one standard error of the difference where
+    the rehearsal is exact, else two), each asked with weights that were learnt from others.
     """
     few = questions(case, most)
     choices, credits, signed, model = _asked([*attacks(), *taught_by(RehearsedPairs.of(case, few))], case, few, seed)
@@ -97,7 +97,9 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int, e
         tried.append((credit, scale))
     best = max(tried, key=lambda one: float(one[0].mean()))[0]
     # The strongest penalty that links about as many: what is no better in the rehearsal may be worse outside it.
-    which = next(i for i, (found, _) in enumerate(tried) if not clearly_above(best - found, 1.0))
+    # Of parts of one record that holds all the more.
+    errors = 1.0 if exact else 2.0
+    which = next(i for i, (found, _) in enumerate(tried) if not clearly_above(best - found, errors))
     learnt, scale = tried[which]
     weights = learnt_weights(choices, start, _PENALTIES[which], signed) * scale
     # Two parts of a record go together in more ways than two records do: what they teach is believed by half.
