@@ -80,7 +80,7 @@ def content_keys(tables: Sequence[Any], unit: int = 1) -> tuple[_Keys, list[_Key
     ``tables`` are sparse counts over the same items, taken in the ``unit``.
 
     >>> from scipy import sparse
-    >>> _, (rows,) = content_keys([sparse.csr_array([[1, 2, 0], [0, 2, 1], [1, 1, 0]])])
+    >>> _, (rows,) = content_keys([sparse.csr_array([[1, 2, 0], [0, 2, 1], [1, 1, 1]])])
     >>> bool(rows[0] == rows[1]), bool(rows[0] == rows[2])
     (True, False)
     """
