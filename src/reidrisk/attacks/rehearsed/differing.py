@@ -182,7 +182,7 @@ def _quantiles(values: Floats, weight: Floats) -> Floats:
     """Return values below which even shares of the weight lie."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order]) - 0.5 * weight[order]
-    return np.interp((np.arange(_PARTS) + 0.5) / _PARTS * weight.sum(), below, values[order])
+    return np.asarray(np.interp((np.arange(_PARTS) + 0.5) / _PARTS * weight.sum(), below, values[order]))
 
 
 def _fallen(rehearsed: Choices, scores: Floats, sign: Sign, real: Floats, there: float) -> Shortfall | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reidrisk.attacks.rehearsed.choices import SCALES
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted, logit
 from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
 from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel
@@ -41,14 +42,19 @@ class Hours:
     added: Floats
     lift: float = 0.0
 
-    def lifted(self, estimate: Estimate, n: int) -> Estimate:
-        """Return the estimate of ``n`` links.
+    @property
+    def same_visits(self) -> bool:
+        """Whether hours tell so much that both tables must hold parts of the same visits."""
+        return self.lift >= _MUCH
 
-        Where hours tell much, both tables hold parts of the same visits. What else that tells no rehearsal foresees,
-        and everybody may be found.
-        """
+    def lifted(self, estimate: Estimate, n: int) -> Estimate:
+        """Return the estimate of ``n`` links; what else it tells to share visits no rehearsal foresees."""
         more = lifted(estimate, self.lift, n)
-        return replace(more, high=1.0) if self.lift >= _MUCH else more
+        return replace(more, high=1.0) if self.same_visits else more
+
+    def scaled(self, scale: float) -> Hours:
+        """Return the hours with what they add to scores multiplied."""
+        return replace(self, added=_on_grid(scale * self.added))
 
     def known(self, targets: Side) -> Side:
         """Return the targets with what hours add."""
@@ -89,8 +95,12 @@ def _added(known: Floats, asked: Floats, own: Ints, sure: Floats) -> Floats | No
             gain = power * mine - top - np.log(np.exp(power * others - top[:, None]).mean(axis=1))
             found.append((gain * sure / sure.mean(), power * logs))
     gain, best = max(found, key=lambda one: float(one[0].mean()))
-    # Sums of whole numbers of steps are the same in whatever order they are taken.
-    return np.rint(best * GRID) / GRID if clearly_above(gain, _CLEAR) else None
+    return _on_grid(best) if clearly_above(gain, _CLEAR) else None
+
+
+def _on_grid(scores: Floats) -> Floats:
+    """Return the scores in whole steps: sums of these are the same in whatever order they are taken."""
+    return np.asarray(np.rint(scores * GRID) / GRID)
 
 
 def _alike(sizes: Floats, own: Ints) -> Ints:
@@ -116,6 +126,16 @@ def linked(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Ints, Floats
         below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
         sure[part] = 1.0 / np.exp(below).sum(axis=1)
     return best, sure
+
+
+def fitted(scorer: WeighedPanel, panel: Panel, hours: Hours, queries: Bags, rate: float) -> float:
+    """Return by how much to multiply scores, hours included, so that the mean probability of links is this rate."""
+    some, known, asked = some_of(panel, queries)
+    said = np.zeros(len(SCALES))
+    for _, scores in scorer._blocks(hours.known(known), hours.asked(asked, some)):
+        below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
+        said += [float((1.0 / np.exp(scale * below).sum(axis=1)).sum()) for scale in SCALES]
+    return float(np.exp(np.interp(rate, said / len(asked), np.log(SCALES))))
 
 
 def _there(records: Bags) -> Floats:

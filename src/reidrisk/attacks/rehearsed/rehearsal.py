@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from reidrisk.attacks.registry import nameable
 from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.differing import shortfall
 from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outlook
-from reidrisk.attacks.rehearsed.hours import Hours, learnt_hours
+from reidrisk.attacks.rehearsed.hours import Hours, fitted, learnt_hours
 from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
@@ -70,7 +70,22 @@ def rehearse(targets: Bags, queries: Bags, people: int, seed: int) -> Rehearsal:
     if found is None:
         found = _practised(find_way(known, asked, seed, sharing=True), order, known, asked, people, seed)
     assert found is not None  # only that nothing is shared is ever in doubt
+    if cutting.way == "visits" and found.hours is not None and found.hours.same_visits:
+        # Each side holds a part of the same visits: events went to either one by one, and so they are cut. That
+        # tells what to expect; links follow hours rather than items if whole visits teach, and more of them are right.
+        known, asked = (bags.with_counts(bags.counts.data).with_clock(bags.clock) for bags in (known, asked))
+        torn = _practised(find_way(known, asked, seed, sharing=True), order, known, asked, people, seed)
+        found = found if torn is None else _as_sure(found, torn.estimate, asked)
     return found
+
+
+def _as_sure(found: Rehearsal, estimate: Estimate | None, queries: Bags) -> Rehearsal:
+    """Return the rehearsal with this estimate, and with scores on the scale on which links are as sure as it says."""
+    if estimate is None or found.hours is None:
+        return found
+    scorer = WeighedPanel(found.panel.scorers, found.panel.typical, found.weights)
+    scale = fitted(scorer, found.panel, found.hours, queries, estimate.rate)
+    return replace(found, weights=found.weights * scale, hours=found.hours.scaled(scale), estimate=estimate)
 
 
 def _practised(
