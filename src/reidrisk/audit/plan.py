@@ -52,7 +52,7 @@ def applicable(case: Case) -> tuple[attacks.Entry, ...]:
     targets, queries = case.targets, case.queries
     epochs = targets.n_epochs if isinstance(targets, Traces) else math.inf  # others have as many as it takes
     usual = (one for one in nameable(type(targets)) if one.default and epochs >= one.epochs)
-    usual = (one for one in usual if not (case.cut_to_size and one.attack.by_size))
+    usual = (one for one in usual if case.suits(one.attack))
     met = (one for one in usual if not (one.together and case.one_by_one))
     return tuple(one for one in met if one.attack.applies(targets, queries))
 

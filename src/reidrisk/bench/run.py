@@ -125,7 +125,7 @@ def _tried(
     case: Case, mechanism: TopKNoise | None, spec: BenchSpec, progress: Progress
 ) -> Iterator[tuple[Entry, _Tried | str]]:
     """Give each attack with what it reached, or with why it refused."""
-    entries = spec.entries(case.targets)
+    entries = [one for one in spec.entries(case.targets) if spec.attacks or case.suits(one.attack)]
     small = Case(case.targets.take(np.arange(min(_SMALL, len(case.targets)))), case.queries.take(np.arange(1)), None)
     for i, entry in enumerate(entries):
         progress(entry.name, i / len(entries))

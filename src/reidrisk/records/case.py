@@ -45,6 +45,10 @@ class Case:
         if self.truth is not None:
             object.__setattr__(self, "truth", find_truth(self.targets, self.queries, self.truth))
 
+    def suits(self, attack: Any) -> bool:
+        """Whether an attack has anything to go by here: not one made for sizes, where parts were cut to size."""
+        return not (self.cut_to_size and attack.by_size)
+
     def met_by(self, attack: Any) -> Any:
         """Return the attack as it meets this case: with all queries, or one by one; with sizes as evidence, or not."""
         attack = attack.one_by_one() if self.one_by_one else attack

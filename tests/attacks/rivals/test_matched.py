@@ -6,7 +6,9 @@ import pytest
 from reidrisk import Bags, attacks, measure
 from reidrisk.attacks.bidding import prices
 from reidrisk.audit import AuditSpec, audit_case
-from reidrisk.records import Case, Truth
+from reidrisk.audit.plan import applicable
+from reidrisk.records import Case, Events, Truth
+from reidrisk.scenarios import Split
 
 
 def bursty(rng, n=150, items=200):
@@ -70,3 +72,23 @@ def test_totals_find_people_whose_items_were_all_replaced():
     assert measure.random_user(attacks.Hellinger(), one, two, truth=truth).rate < 0.1
     found = audit_case(Case(one, two, Truth(truth, "given")), AuditSpec(seed=1, attacks=("totals", "hellinger")))
     assert found.strongest.attack == "Totals"
+
+
+def test_totals_are_not_asked_where_a_cut_made_the_parts_agree_in_size():
+    """Halves of each record hold as much as each other, whoever they are of."""
+    rng = np.random.default_rng(5)
+    totals = np.exp(rng.normal(5.0, 1.5, 80)).astype(int) + 1
+    log = Events(
+        {
+            "who": np.repeat(np.arange(80), totals),
+            "what": rng.integers(30, size=totals.sum()),
+            "when": np.arange(totals.sum()),
+        },
+        user="who",
+        items="what",
+        time="when",
+    )
+    case = Split(log, by="time").case()
+    assert measure.random_user(attacks.Totals(), case.targets, case.queries, case.truth).rate > 0.5
+    assert attacks.Totals not in {entry.attack for entry in applicable(case)}
+    assert attacks.Totals in {entry.attack for entry in applicable(Case(case.targets, case.queries, case.truth))}

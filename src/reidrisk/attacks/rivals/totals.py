@@ -31,6 +31,7 @@ class Totals(Rival):
         "It knows nothing of the system, and what a record holds makes no difference (our own)."
     )
     kinds = (Bags,)
+    by_size = True
     one_scale = False  # the query's own square is left out
     rehearses = True  # records that were cut have the totals of the cut: no part of a rehearsal
 
