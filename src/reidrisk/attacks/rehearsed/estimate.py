@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.rehearsed.explained import thinned
-from reidrisk.attacks.rehearsed.practice import Practice, retried
+from reidrisk.attacks.rehearsed.panel import READINGS
+from reidrisk.attacks.rehearsed.practice import Practice, questions, retried
 from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
@@ -35,6 +36,7 @@ _SAME = 0.97  # records as long as this share of real ones need no correction
 _DOUBT = 1.0 / 3.0  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
 _ADDED = 0.25  # share of what is added to a rehearsed rate that is in doubt
+_ENOUGH, _DRAWS = 2_000, 6  # rehearsed queries that are drawn where they are like real ones, and how many times more
 _LEAST, _MOST = 1e-3, 1.0 - 1e-3
 _BLIND = 1.0  # in logits: where records are too short to be cut again
 
@@ -76,6 +78,7 @@ def outlook(
     one, doubt = _logit(practice.learnt)
     one -= practice.farther
     if shorter >= _SAME:
+        one, doubt = _drawn_again(attacks, practice, targets, queries, cutting, people, crowd, seed)
         return _estimate(one, math.hypot(_CHANCE * doubt, _UNKNOWN), practice, shorter, n)
     most = _by_coincidence(one + _CHANCE * doubt, 1.0 / shorter**2)
     # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
@@ -86,7 +89,7 @@ def outlook(
         again = _same_first(again, practice.people)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
         return _estimate(one, math.hypot(_CHANCE * doubt, _BLIND), practice, shorter, n, most)
-    credit, farther = retried(attacks, again, practice.weights, people, crowd, seed)
+    credit, farther = retried(attacks, again, practice.weights, questions(again, people), crowd, seed)
     two, more = _logit(credit)
     step = one - (two - farther)
     assert again.truth is not None
@@ -94,6 +97,35 @@ def outlook(
     chance = math.sqrt(max(4.0 * doubt**2 + more**2 - 4.0 * both, doubt**2))
     error = math.hypot(_CHANCE * chance, _DOUBT * step, _UNKNOWN)
     return _estimate(one + step, error, practice, shorter, n, most)
+
+
+def _drawn_again(
+    attacks: Sequence[ScoredAttack[Any]],
+    practice: Practice,
+    targets: Bags,
+    queries: Bags,
+    cutting: Cutting,
+    people: int,
+    crowd: float,
+    seed: int,
+) -> tuple[float, float]:
+    """Return the logit of the rate if queries are drawn anew a few times, and its standard error for real queries.
+
+    Where nothing has to be taught, everybody is asked. Rehearsed queries are of the same people and sizes as real ones,
+    so several draws of them are foreseen better than one; that real ones are one draw, too, remains.
+    """
+    credits, farther = [practice.learnt], [practice.farther]
+    taught = practice.weights[READINGS * len(attacks) :].any()
+    while not taught and sum(map(len, credits)) < _ENOUGH and len(credits) <= _DRAWS:
+        case = cutting.rehearse(targets, queries, seed + len(credits))
+        credit, less = retried(attacks, case, practice.weights, min(people, len(case.queries)), crowd, seed)
+        credits.append(credit)
+        farther.append(less)
+    sizes = [len(one) for one in credits]
+    middle, doubt = _logit(np.concatenate(credits))
+    rate = _rate(middle)
+    real = 1.0 / math.sqrt(len(queries) * rate * (1.0 - rate) + 1.0) if len(credits) > 1 else 0.0
+    return middle - float(np.average(farther, weights=sizes)), math.hypot(doubt, real)
 
 
 def as_far_as_seen(estimate: Estimate, cutting: Cutting) -> Estimate:

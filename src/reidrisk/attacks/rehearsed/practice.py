@@ -151,10 +151,12 @@ def _cross_tried(
 
 
 def retried(
-    attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, most: int, crowd: float, seed: int
+    attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, few: int, crowd: float, seed: int
 ) -> tuple[Floats, float]:
-    """Return the credits on another case of what was learnt on one, and by how much lower they are in the crowd."""
-    few = questions(case, most)
+    """Return the credits of the first ``few`` queries of another case, by what was learnt on one; the others teach.
+
+    Also return by how much lower they are in the crowd.
+    """
     # Where too few are left to teach, what is taught has no say.
     some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], weights)
     choices, _, _, _ = _asked(some, case, few, seed)
