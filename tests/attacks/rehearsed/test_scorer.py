@@ -39,9 +39,17 @@ def test_a_score_never_speaks_against_a_target_unless_signed():
 def test_everybody_good_has_an_equal_say_at_the_start():
     good, nearly, bad = (np.repeat([1.0, 0.0], [n, 3_000 - n]) for n in (2_000, 1_600, 1_000))
     x = choices(np.array([2.0, 0, 0, 0, 0, 0, 0, 0, 0]))
-    even = starting_weights(x, [good, nearly, bad], exact=False)
-    assert even[0] == even[3] == 2 * even[1] == 2 * even[4] > 0
-    assert not even[[2, 5, 6, 7, 8]].any()
+    for even in (starting_weights(x, [good, nearly, bad], exact=False, signed=one) for one in (False, True)):
+        np.testing.assert_array_equal(even[:3], even[3:6])
+        assert even[0] > 0.0
+        assert not even[6:].any()
+    assert even[0] == 2 * even[1] > even[2] == 0.0  # of the last: signed
+
+
+def test_readings_weigh_as_much_as_fits_for_all_attacks_alike():
+    true = np.tile([0.0, 0.4, 1.2], 2)
+    even = starting_weights(choices(true), [np.ones(3_000)] * 2, exact=False)
+    np.testing.assert_allclose(even, true, atol=0.1)
 
 
 def test_one_reading_alone_is_a_start_only_where_the_rehearsal_is_exact():
@@ -49,7 +57,8 @@ def test_one_reading_alone_is_a_start_only_where_the_rehearsal_is_exact():
     even, one = np.array([1.0, 0.5, 0, 1.0, 0.5, 0]), np.array([2.0, 0, 0, 0, 0, 0])
     assert np.flatnonzero(starting_weights(choices(even), [good, good], exact=True)).tolist() == [0, 1, 3, 4]
     assert np.flatnonzero(starting_weights(choices(one), [good, good], exact=True)).tolist() == [0]
-    assert np.flatnonzero(starting_weights(choices(one), [good, good], exact=False)).tolist() == [0, 1, 3, 4]
+    both = starting_weights(choices(one), [good, good], exact=False)
+    np.testing.assert_array_equal(both[:3], both[3:])
 
 
 def test_gains_and_scales_fit_the_probabilities_that_made_the_choices():

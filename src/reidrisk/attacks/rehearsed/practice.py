@@ -88,7 +88,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int, e
     choices, credits, signed, model = _asked([*attacks(), *taught_by(RehearsedPairs.of(case, few))], case, few, seed)
     alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
-    start = starting_weights(choices, list(credits.values()), exact) * spread
+    start = starting_weights(choices, list(credits.values()), exact, signed) * spread
     choices = choices.over(spread)
     fold = stream(seed, "rehearsal: folds").integers(FOLDS, size=len(choices.more))
     tried, at = [], None

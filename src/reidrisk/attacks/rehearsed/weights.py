@@ -16,6 +16,8 @@ from reidrisk.attacks.rehearsed.panel import READINGS
 from reidrisk.base.arrays import Floats
 
 _STEPS = 100
+_READ = 1.0, 0.5, 0.0  # what the readings of a score weigh before anything is learnt
+_FREE = 0.3  # penalty on weighing them otherwise
 _NEARLY = 0.75  # of what the best attack finds: one that finds less has no equal say
 
 
@@ -54,24 +56,39 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
     return np.asarray(found.x)
 
 
-def starting_weights(choices: Choices, credits: Sequence[Floats], exact: bool) -> Floats:
+def starting_weights(choices: Choices, credits: Sequence[Floats], exact: bool, signed: bool = False) -> Floats:
     """Return what to start from: equal say of the good attacks; or one feature alone, where that is clearly better.
 
-    Good are those that find three quarters of what the best does. Two readings of their scores have a say, the first
-    twice as much as the second. ``credits`` are each attack's. One feature alone is taken only if the rehearsal is
-    ``exact``, as real queries are: clearly better is what gives the true target a higher mean log-probability by two
-    standard errors, each on the scale that fits best. What is best for parts of one record need not be so for two.
+    Good are those that find three quarters of what the best does; ``credits`` are each attack's. Of the readings of
+    their scores each has as much say as fits best. Where weights are ``signed``, or the rehearsal is ``exact``, as real
+    queries are, the first has twice as much as the second. If it is exact, one feature alone may be taken instead, if
+    clearly better: it gives the true target a higher mean log-probability by two standard errors, each on the scale
+    that fits best. What is best for parts of one record need not be so for two.
     """
     best = max(float(one.mean()) for one in credits)
     width = choices.features.shape[2]
-    good = [one.mean() >= _NEARLY * best for one in credits]
-    equal = np.zeros(width)
-    equal[::READINGS], equal[1::READINGS] = good, 0.5 * np.asarray(good)
-    weights, gains = _scaled(choices, equal)
+    good = np.array([float(one.mean() >= _NEARLY * best) for one in credits])
+    weights = _equal(choices, good, free=not (exact or signed))
+    gains = choices.gains(choices.scores(weights))
     if not exact:
         return weights
     found = max((_scaled(choices, one) for one in np.eye(width)), key=lambda one: float(one[1].mean()))
     return found[0] if clearly_above(found[1] - gains, 2.0) else weights
+
+
+def _equal(choices: Choices, good: Floats, free: bool) -> Floats:
+    """Return an equal say of the good attacks; if ``free``, each reading weighs as much as fits best, for all alike.
+
+    How far a score stands out among those of its query says the same of short queries as of long ones. How far it does
+    in nats, the third reading, lets long ones be surer.
+    """
+    each = np.kron(good[:, None], np.eye(READINGS))
+    summed = Choices(choices.features @ each.astype(choices.features.dtype), choices.more, choices.weight)
+    weights, _ = _scaled(summed, np.asarray(_READ))
+    if free:
+        spread = summed.spread
+        weights = learnt_weights(summed.over(spread), weights * spread, _FREE, signed=False) / spread
+    return np.asarray(each @ weights)
 
 
 def clearly_above(more: Floats, errors: float) -> bool:
