@@ -15,9 +15,10 @@ import numpy as np
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import per_item, register
+from reidrisk.attacks.rehearsed.cutting import Cutting
 from reidrisk.attacks.rehearsed.panel import fingerprints, reference
 from reidrisk.attacks.rehearsed.strangers import excess
-from reidrisk.attacks.rehearsed.ways import Cutting, separable
+from reidrisk.attacks.rehearsed.ways import separable
 from reidrisk.base import DataError
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags

@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import Bags
 from reidrisk.attacks import ProfileBayes, Rehearsed
-from reidrisk.attacks.rehearsed.apart import borne_out, gains, together
+from reidrisk.attacks.rehearsed.apart import as_likely, borne_out, gains, together
 from reidrisk.attacks.rehearsed.ways import find_way, separable
 from reidrisk.scenarios import Knows
 
@@ -157,3 +157,30 @@ def test_queries_longer_than_most_targets_are_not_taken_for_strangers():
     sold = np.ones(60, dtype=bool)
     one = bought(shares, np.where(rng.random(600) < 0.7, 2, 40), sold, rng)
     assert right(ProfileBayes(), one, bought(shares, np.full(600, 5), sold, rng)) > 0.2
+
+
+def answers(n=800, questions=36, seed=0):
+    """Return what people answer to questions of six answers each, one item an answer: moods decide."""
+    rng = np.random.default_rng(seed)
+    moods, bent = rng.normal(size=(n, 3)), rng.normal(size=(3, questions))
+    felt = moods @ bent / np.sqrt(3.0) + 0.4 * rng.normal(size=(n, questions)) + rng.normal(size=questions)
+    place = np.clip(np.floor(felt + 3.0), 0, 5).astype(int)
+    return np.eye(6, dtype=bool)[place].reshape(n, -1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_people_are_found_in_answers_to_other_questions(seed):
+    """That nothing is shared hardly shows in sharing itself, but queries are as likely if nothing is."""
+    targets, queries = halves(answers(seed=seed), seed + 1)
+    assert as_likely(targets, queries, seed=0)
+    attack = Rehearsed(people=200)
+    assert right(attack, targets, queries) > 0.3
+    assert attack.estimate_.high == 1.0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_answers_that_two_saw_independently_are_not_taken_for_halves(seed):
+    targets, queries = looks(answers(seed=seed), seed + 1)
+    attack = Rehearsed(people=200)
+    assert right(attack, targets, queries) > 0.3
+    assert not attack.cutting_.nothing

@@ -6,9 +6,10 @@ from people import baskets, drawn, sets, tastes, two_looks
 
 from reidrisk import Bags
 from reidrisk.attacks import Rehearsed
+from reidrisk.attacks.rehearsed.cutting import _RUNS, _in_runs
 from reidrisk.attacks.rehearsed.explained import held_factors, mixture_factors, thinned
 from reidrisk.attacks.rehearsed.strangers import excess
-from reidrisk.attacks.rehearsed.ways import _RUNS, _in_runs, find_way
+from reidrisk.attacks.rehearsed.ways import find_way
 from reidrisk.records.cut import cut
 from reidrisk.scenarios import Split
 

@@ -32,7 +32,7 @@ from reidrisk.search.answer import Best
 from reidrisk.search.engines import Engine
 
 if TYPE_CHECKING:
-    from reidrisk.attacks.rehearsed.ways import Cutting
+    from reidrisk.attacks.rehearsed.cutting import Cutting
 
 Records = Traces | Pooled | Sequence[Traces] | Bags
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.rehearsed.cutting import Cutting
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted
 from reidrisk.attacks.rehearsed.panel import fingerprints
 from reidrisk.attacks.rehearsed.practice import Practice
@@ -18,7 +19,6 @@ from reidrisk.attacks.rehearsed.rehearsal import FEWEST, PRACTISED, Rehearsal, r
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
 from reidrisk.attacks.rehearsed.sizes import SizeTerm
-from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Ints

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.rehearsed.choices import Choices
+from reidrisk.attacks.rehearsed.cutting import Cutting
 from reidrisk.attacks.rehearsed.estimate import Estimate, logit
 from reidrisk.attacks.rehearsed.explained import of_sizes, totals_of
 from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, choices_of, questions, with_say
 from reidrisk.attacks.rehearsed.taught import RehearsedPairs, taught_by
-from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats
 from reidrisk.base.streams import stream

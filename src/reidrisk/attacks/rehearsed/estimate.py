@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.attacks.rehearsed.cutting import Cutting
 from reidrisk.attacks.rehearsed.explained import thinned
 from reidrisk.attacks.rehearsed.panel import READINGS
 from reidrisk.attacks.rehearsed.practice import Practice, questions, retried
-from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
@@ -134,9 +134,10 @@ def as_far_as_seen(estimate: Estimate, cutting: Cutting) -> Estimate:
     That a target shares nothing tells the more the longer both records are, far more than shorter ones let expect:
     where that counts, everybody may be found.
     """
-    if cutting.borne_out:
-        return replace(estimate, low=0.0, high=1.0)
-    return estimate if cutting.shared or cutting.way == "apart" else replace(estimate, low=0.0)
+    if cutting.nothing or (cutting.way == "apart" and not cutting.kept):
+        estimate = replace(estimate, high=1.0)
+    seen = cutting.way == "apart" or cutting.shared
+    return estimate if seen and not cutting.borne_out else replace(estimate, low=0.0)
 
 
 def lifted(estimate: Estimate, lift: float, n: int) -> Estimate:

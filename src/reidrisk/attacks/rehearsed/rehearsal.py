@@ -11,6 +11,7 @@ from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable
 from reidrisk.attacks.rehearsed.adapted import RealLinks
+from reidrisk.attacks.rehearsed.cutting import Cutting
 from reidrisk.attacks.rehearsed.differing import shortfall
 from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outlook
 from reidrisk.attacks.rehearsed.hours import Hours, fitted, learnt_hours
@@ -18,7 +19,7 @@ from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.sizes import SizeTerm, learnt_sizes
-from reidrisk.attacks.rehearsed.ways import Cutting, find_way, with_wrong_facts
+from reidrisk.attacks.rehearsed.ways import find_way, with_wrong_facts
 from reidrisk.attacks.scored import ScoredAttack
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError

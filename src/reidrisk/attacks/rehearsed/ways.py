@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
-from reidrisk.attacks.rehearsed.apart import borne_out
+from reidrisk.attacks.rehearsed.apart import as_likely, borne_out
+from reidrisk.attacks.rehearsed.cutting import Cutting, shares_items
 from reidrisk.attacks.rehearsed.explained import (
     anybody,
     damped,
     held_factors,
     mean_log,
-    mistaken,
     mixture_factors,
     of_sizes,
     once,
@@ -29,10 +29,8 @@ from reidrisk.attacks.rehearsed.explained import (
 )
 from reidrisk.attacks.rehearsed.panel import reference
 from reidrisk.attacks.rehearsed.strangers import Excess, excess
-from reidrisk.base.arrays import Ints
 from reidrisk.records import Bags, Case
-from reidrisk.records.cut import Way, cut
-from reidrisk.records.visits import Visits
+from reidrisk.records.cut import Way
 
 _QUERIES, _FITTED, _SCORES = 600, 200, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
@@ -42,51 +40,14 @@ _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for
 _SIGN = 1.5  # standard errors from which different items are a sign that something is shared
 _CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
 _OTHERS = -3.0  # standard errors below which queries share so much less than strangers that both cannot be compared
-_NEARLY, _SEEN = (
-    (0.25, 0.1),
-    1.0,
-)  # of what a rehearsal shares: less is taken for nothing; and if sharing is seen at all
-_CLOSE_CALL = (
-    0.1  # nats of an event by which other ways may be likelier than facts, and a model with more forms decides
-)
+_NEARLY = 0.25, 0.1  # of what a rehearsal shares: less is taken for nothing; the latter of items held once each
+_CLOSE_CALL = 0.1  # nats of an event by which other ways may be likelier than facts: a model with more forms decides
 _SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
-_OFTEN, _RUNS = 24, 6  # visits of a record above which neighbours go together, and into how many stretches
-_ELSEWHERE, _SEVERAL = (
-    0.2,
-    5,
-)  # share of queries' events of items that this many hold on one side, and nobody on the other
+_ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items that so many hold on one side, nobody on the other
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
-
-
-@dataclass(frozen=True)
-class Cutting:
-    """A way to cut, the share of a query's events that its target ``kept``, and how far from the real case it is.
-
-    ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
-    query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
-    than strangers do. ``nothing``: each item is held once, and none of a query's seems to be held by its target.
-    ``borne_out``: real queries bear it out that nothing is shared. ``wrong``: share of held facts that are anybody's
-    instead.
-    """
-
-    way: Way
-    kept: float = 0.0
-    distance: float = 0.0
-    once: bool = False
-    shared: bool = True
-    nothing: bool = False
-    borne_out: bool = False
-    wrong: float = 0.0
-
-    def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
-        """Cut the targets this way, into queries of the real ones' sizes."""
-        if self.way == "visits":
-            targets = _in_runs(targets)
-        case = cut(once(targets) if self.once else targets, _sizes(queries, self.way), seed, self.way, self.kept)
-        asked = case.queries if not self.wrong else mistaken(case.queries, targets, self.wrong, seed)
-        return Case(targets if self.once else case.targets, asked, case.truth)
+_KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
 
 def with_wrong_facts(cutting: Cutting, targets: Bags, queries: Bags, seed: int) -> Cutting:
@@ -98,9 +59,6 @@ def with_wrong_facts(cutting: Cutting, targets: Bags, queries: Bags, seed: int) 
     return replace(cutting, wrong=wrong if wrong >= _SEEN_WRONG else 0.0)
 
 
-_KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
-
-
 def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> Cutting:
     """Return the way of cutting targets that looks most like the real case.
 
@@ -108,12 +66,13 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
 
     >>> rng = np.random.default_rng(0)
     >>> plays = Bags(rng.poisson(rng.gamma(0.2, 2.0, (200, 60))) + np.eye(200, 60, dtype=int))
+    >>> from reidrisk.records.cut import cut
     >>> known = cut(plays, np.array([5]), seed=0, way="held")
     >>> find_way(known.targets, known.queries, seed=0).way
     'held'
     """
     targets, queries = _in_both(targets, queries)
-    most = int(np.clip(_SCORES // len(targets), 100, _QUERIES))
+    most = _asked(targets)
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     _, _, gain = _mixture(targets, fewer)
@@ -134,6 +93,11 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     if apart and excess(once(targets), once(queries), seed).errors > _SIGN:
         found = _other_events(targets, queries, few, (share, strength), None, seed)
     return replace(found, shared=shares.errors > _SURE)
+
+
+def _asked(targets: Bags) -> int:
+    """Return how many queries are looked at."""
+    return int(np.clip(_SCORES // len(targets), 100, _QUERIES))
 
 
 def _in_both(targets: Bags, queries: Bags) -> tuple[Bags, Bags]:
@@ -170,13 +134,15 @@ def _other_events(
     if _whole_visits(targets, queries):
         none = tried("visits")
     cut_once = none.rehearse(targets, queries, seed)
-    nothing = not _shared(cut_once)  # each item is held once: what was taken out of a record is not in it
+    nothing = not shares_items(cut_once)  # each item is held once: what was taken out of a record is not in it
     if nothing:
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    seen = divisible and shares is not None and shares.errors <= _SURE and borne_out(targets, queries, seed)
-    if seen or (shares is not None and divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)):
+    unseen = shares is not None and divisible and shares.errors <= _SURE
+    seen = unseen and (borne_out(targets, queries, seed) or _as_likely(targets, queries, seed))
+    hidden = shares is not None and divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)
+    if seen or hidden:
         return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
@@ -185,6 +151,11 @@ def _other_events(
     if nothing and abs(tried("part", _KEPT[1]).distance - tried("part", _KEPT[-1]).distance) < _SURER:
         return Cutting("part", _share(targets, queries, seed))  # whatever is kept looks the same: sets of few items
     return found
+
+
+def _as_likely(targets: Bags, queries: Bags, seed: int) -> bool:
+    """Whether queries are as likely if nothing is shared, and different items are no sign that something is."""
+    return as_likely(targets, queries, seed) and excess(once(targets), once(queries), seed).errors <= _SIGN
 
 
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
@@ -257,12 +228,6 @@ def _hidden(shares: Excess, case: Case, nearly: float, seed: int) -> bool:
     return seen.above(shares) > _SURER and shares.nats < nearly * seen.nats
 
 
-def _shared(case: Case) -> bool:
-    """Whether any rehearsed query shares an item with its own target."""
-    assert case.truth is not None
-    return bool(case.queries.counts.minimum(case.targets.counts[case.truth.target]).nnz)
-
-
 def _whole_visits(targets: Bags, queries: Bags) -> bool:
     """Whether queries seem to hold whole visits, and enough records have two or more to practise on.
 
@@ -274,24 +239,6 @@ def _whole_visits(targets: Bags, queries: Bags) -> bool:
     whole = bool(asked.sizes.mean() >= _TORN * known.sizes.mean())
     several = int((known.per_record >= 2).sum())
     return whole and several >= min(_MANY, max(len(targets) / 5, _FEW))
-
-
-def _in_runs(bags: Bags) -> Bags:
-    """Return the records with neighbouring visits taken for one where there are many.
-
-    Every hour of a month may be a visit. Days and habits go on through many of them, and both sides saw such stretches.
-    """
-    visits = bags.visits
-    assert visits is not None
-    many = visits.per_record
-    if not (many > _OFTEN).any():
-        return bags
-    runs = np.where(many > _OFTEN, _RUNS, many)
-    place = np.arange(len(visits)) - np.repeat(visits.start[:-1], many)
-    start = np.concatenate(([0], np.cumsum(runs)))
-    run = np.repeat(start[:-1], many) + place * np.repeat(runs, many) // np.repeat(np.maximum(many, 1), many)
-    first = np.concatenate((np.flatnonzero(np.diff(run, prepend=-1)), [len(visits)]))
-    return bags.with_visits(Visits(Visits(visits.counts, first).together(), start))
 
 
 def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) -> Cutting:
@@ -346,10 +293,3 @@ def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[floa
     error = math.sqrt(one.var() / len(one) + two.var() / len(two))
     remain = float(case.targets.counts.sum() / targets.counts.sum())
     return Cutting(cutting.way, min(cutting.kept / remain, 1.0), float(one.mean() - two.mean()) / max(error, 1e-9))
-
-
-def _sizes(queries: Bags, way: Way) -> Ints:
-    """Return how much each query holds: events, or different items where these go to one side."""
-    counts = queries.counts
-    sizes = np.diff(counts.indptr) if way == "apart" else np.asarray(counts.sum(axis=1)).ravel()
-    return np.asarray(sizes, dtype=np.int64)

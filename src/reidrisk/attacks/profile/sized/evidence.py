@@ -22,7 +22,7 @@ from reidrisk.base import Floats, stream
 from reidrisk.search.sparse import SparseDot
 
 if TYPE_CHECKING:
-    from reidrisk.attacks.rehearsed.ways import Cutting
+    from reidrisk.attacks.rehearsed.cutting import Cutting
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)
 STRENGTHS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)

@@ -16,7 +16,7 @@ from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
 
 if TYPE_CHECKING:
-    from reidrisk.attacks.rehearsed.ways import Cutting
+    from reidrisk.attacks.rehearsed.cutting import Cutting
 
 _MOST = 600, 3_000  # queries and targets of a rehearsal
 _KEPT = 0.3  # share of a query's events that are events of its target, too, from which that is taken for sure

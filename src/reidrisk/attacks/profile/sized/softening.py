@@ -27,7 +27,7 @@ from reidrisk.records.cut import Way
 from reidrisk.records.order import Order
 
 if TYPE_CHECKING:
-    from reidrisk.attacks.rehearsed.ways import Cutting
+    from reidrisk.attacks.rehearsed.cutting import Cutting
 
 _QUERIES, _COMPARED, _FEWEST = 500, 200, 20  # rehearsed queries: to soften by, to compare models by, and at least
 _CHANCE = 0.15  # distance that two samples of a hundred or two may well have by chance
@@ -116,7 +116,7 @@ def _clearly_apart(targets: Bags, queries: Bags, seed: int) -> bool:
     Where few people can be found, that looks like any other cut. It leaves nothing to find and would call every link a
     guess: in doubt, it is not so.
     """
-    from reidrisk.attacks.rehearsed.ways import Cutting
+    from reidrisk.attacks.rehearsed.cutting import Cutting
 
     real, far = best_shares(targets, queries), {}
     ways: tuple[Way, Way] = ("part", "apart")
