@@ -59,11 +59,11 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
 def starting_weights(choices: Choices, credits: Sequence[Floats], exact: bool, signed: bool = False) -> Floats:
     """Return what to start from: equal say of the good attacks; or one feature alone, where that is clearly better.
 
-    Good are those that find three quarters of what the best does; ``credits`` are each attack's. Of the readings of
-    their scores each has as much say as fits best. Where weights are ``signed``, or the rehearsal is ``exact``, as real
-    queries are, the first has twice as much as the second. If it is exact, one feature alone may be taken instead, if
-    clearly better: it gives the true target a higher mean log-probability by two standard errors, each on the scale
-    that fits best. What is best for parts of one record need not be so for two.
+    Good are those that find three quarters of what the best does; ``credits`` are each attack's. The first reading of
+    their scores has twice as much say as the second. Where two parts of a record are compared that may share items (not
+    ``signed``, nor ``exact`` as real queries are), half of that say goes to readings as they fit best. If the rehearsal
+    is exact, one feature alone may be taken instead, if clearly better: it gives the true target a higher mean
+    log-probability by two standard errors, each on the scale that fits best.
     """
     best = max(float(one.mean()) for one in credits)
     width = choices.features.shape[2]
@@ -77,17 +77,18 @@ def starting_weights(choices: Choices, credits: Sequence[Floats], exact: bool, s
 
 
 def _equal(choices: Choices, good: Floats, free: bool) -> Floats:
-    """Return an equal say of the good attacks; if ``free``, each reading weighs as much as fits best, for all alike.
+    """Return an equal say of the good attacks; if ``free``, readings weigh half as before, half as fits best.
 
-    How far a score stands out among those of its query says the same of short queries as of long ones. How far it does
-    in nats, the third reading, lets long ones be surer.
+    All attacks are read alike. How far a score stands out among those of its query says the same of short queries as of
+    long ones; how far it does in nats, the third reading, lets long ones be surer.
     """
     each = np.kron(good[:, None], np.eye(READINGS))
     summed = Choices(choices.features @ each.astype(choices.features.dtype), choices.more, choices.weight)
     weights, _ = _scaled(summed, np.asarray(_READ))
     if free:
         spread = summed.spread
-        weights = learnt_weights(summed.over(spread), weights * spread, _FREE, signed=False) / spread
+        fitted = learnt_weights(summed.over(spread), weights * spread, _FREE, signed=False) / spread
+        weights, _ = _scaled(summed, (weights + fitted) / 2.0)
     return np.asarray(each @ weights)
 
 
