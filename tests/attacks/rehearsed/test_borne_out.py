@@ -184,3 +184,16 @@ def test_answers_that_two_saw_independently_are_not_taken_for_halves(seed):
     attack = Rehearsed(people=200)
     assert right(attack, targets, queries) > 0.3
     assert not attack.cutting_.nothing
+
+
+@pytest.mark.parametrize("seed", [200, 201, 202])
+def test_two_shops_that_sell_other_items_most_are_not_taken_for_halves(seed):
+    """Half of the items sell ten times as well in one shop: people share less with strangers than in halves."""
+    rng = np.random.default_rng(seed)
+    taste = rng.dirichlet(np.full(120, 0.3), 300)
+    sold = np.where(rng.random(120) < 0.5, 10.0**0.5, 10.0**-0.5)
+    one, two = (bought(taste, np.full(300, 30), part, rng) for part in (sold, 1.0 / sold))
+    found = find_way(one, two, seed=0)
+    assert found.way == "part"
+    assert found.kept > 0.0
+    assert right(Rehearsed(people=200), one, two) > 0.15

@@ -63,13 +63,24 @@ def test_events_that_come_in_bursts_are_not_promised():
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_people_who_are_not_there_are_counted_out(seed):
+def test_people_who_are_not_there_are_allowed_for(seed):
+    """Or everybody is there and less like himself: which of the two it is cannot be seen for sure."""
     known, asked = two_looks(400, 120, 30, seed=seed)
     rows = np.random.default_rng(seed).permutation(400)[:200]
     truth = np.where(rows < 200, rows, -1)
     said, right, _ = said_and_right(known.take(np.arange(200)), asked.take(rows), truth)
     assert right == pytest.approx((truth >= 0).mean(), abs=0.02)
-    assert said == pytest.approx(right, abs=0.15)
+    assert right < said < 0.75  # .89 was said where how sure links are was asked alone
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_people_who_are_there_are_not_counted_out_where_seasons_differ(seed):
+    rng = np.random.default_rng(seed)
+    taste, common = tastes(300, 120, seed), 10.0 ** rng.uniform(-0.5, 0.5, 120)
+    one, two = (taste * common, taste / common)
+    known, asked = (Bags(np.stack([rng.multinomial(40, p / p.sum()) for p in shares])) for shares in (one, two))
+    _, right, _ = said_and_right(known, asked, np.arange(300))
+    assert right > 0.8
 
 
 def test_little_that_stays_is_not_taken_for_nothing():

@@ -31,10 +31,10 @@ _FOLDS, _FEWEST = 3, 5  # and people of a fold
 _PEOPLE, _TARGETS = 800, 10_000
 _CLEAR, _EACH = 3.0, 0.5  # standard errors in all, and of each fold
 _SHORT = 0.25  # of the usual number of items, below which a target shares nothing with most people
-_FEW = 200  # queries of which it is asked how likely they are
-_SHARED, _PLAIN = (0.1, 0.2, 0.4), 0.001  # shares of a query that are held against none, and how much is anybody's
+_ASKED = 200  # queries of which it is asked how likely they are
+_SHARED, _ANYBODY = (0.1, 0.2, 0.4), 0.001  # shares of a query that are held against none, and how much is anybody's
 _TELLS = 0.1  # nats of a query from which a model tells something
-_NEARLY, _TIE = 0.1, 1.5  # nats of an item by which queries may be less likely, and of all items of a query at most
+_NEARLY, _AT_MOST = 0.1, 1.5  # nats of an item by which queries may be less likely, and of all items of a query at most
 _LESS = -6.0  # standard errors of what is shared beyond strangers, of items made as common: people of other tastes
 
 
@@ -59,7 +59,7 @@ def borne_out(targets: Bags, queries: Bags, seed: int) -> bool:
 
 
 def as_likely(targets: Bags, queries: Bags, seed: int) -> bool:
-    """Whether queries are as likely if targets share nothing with them as if they share some, and tell who it is.
+    """Whether queries are about as likely if they share nothing with their targets, and that says who they are of.
 
     A little less likely will do: people are alike in more ways than a taste knows, and whoever shares is then likelier
     than anybody. Where the model that finds its target by what is *not* shared tells nothing, sharing is taken for
@@ -72,17 +72,21 @@ def as_likely(targets: Bags, queries: Bags, seed: int) -> bool:
     >>> as_likely(one, two, seed=0), as_likely(one, three, seed=0)
     (True, False)
     """
-    table, asked = Tally.of(_some(targets, _TARGETS)), Tally.of(_some(queries, _FEW))
+    # What is sold in one season alone is shared by nobody.
+    asked, known = _as_common(_some(queries, _ASKED), _some(targets, _TARGETS), stream(seed, "rehearsal: apart"))
+    if not (known.counts.nnz and asked.counts.nnz):
+        return False
+    table, few = Tally.of(known), Tally.of(asked)
     taste = Taste.learnt(table, table.popularity, seed)
     tastes = [None, *(() if taste is None else map(taste.at, PRECISIONS))]
     none, some = (
-        max(float(mean_log(all_scores(model, table, asked, table.popularity)).mean()) for model in models)
+        max(float(mean_log(all_scores(model, table, few, table.popularity)).mean()) for model in models)
         for models in (
             [Model(0.0, taste=one, apart=True) for one in tastes],
-            [Model(share, _PLAIN, taste=one) for share in _SHARED for one in tastes],
+            [Model(share, _ANYBODY, taste=one) for share in _SHARED for one in tastes],
         )
     )
-    return none > max(_TELLS, some - min(_NEARLY * float(asked.variety.mean()), _TIE))
+    return none > max(_TELLS, some - min(_NEARLY * float(few.variety.mean()), _AT_MOST))
 
 
 def together(found: list[Floats]) -> Excess:

@@ -22,8 +22,8 @@ class Cutting:
     ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
     query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
     than strangers do. ``nothing``: each item is held once, and none of a query's seems to be held by its target.
-    ``borne_out``: real queries bear it out that nothing is shared. ``wrong``: share of held facts that are anybody's
-    instead.
+    ``borne_out``: real queries bear it out that nothing is shared, by what they gain or how likely they are. ``wrong``:
+    share of held facts that are anybody's instead.
     """
 
     way: Way

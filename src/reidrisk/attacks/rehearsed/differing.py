@@ -36,7 +36,6 @@ Sign = Callable[[Choices, Floats], Floats]
 """Of each query of some choices with such scores, a number that is lower where its own target is less like it."""
 _CLEAR = 2.0  # standard errors by which real queries must be explained less well
 _CHANCE = 1.645  # standard errors of the ends: nine in ten
-_IN_DOUBT = 0.0  # standard errors by which they may be explained better than it looks: in doubt they are as rehearsed
 _LEAST = 0.1, 0.5  # of rehearsed links: how many are right at least, and at the upper end, however little is explained
 _LONGER = 1.5  # logits that longer records add, at most
 _FEWEST = 50  # queries from which that can be seen
@@ -72,16 +71,23 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class NotThere:
-    """The share of real queries whose person is a target's, in the middle and at the ends: others are never found."""
+    """The share of real queries whose person is a target's, in the middle and at the ends: others are never found.
+
+    ``weaker`` is what else may be: everybody is there, and all are less like their targets. One of the two is so, and
+    which cannot be seen for sure: the ends allow for both.
+    """
 
     share: float
     low: float
     high: float
+    weaker: Shortfall
 
     def off(self, estimate: Estimate, n: int) -> Estimate:
-        """Return the estimate of ``n`` links, of which only this share can be right."""
+        """Return the estimate of ``n`` links, in the middle of what both readings say."""
         rate, low, high = self.share * estimate.rate, self.low * estimate.low, self.high * estimate.high
-        return replace(estimate, rate=rate, low=math.floor(low * n) / n, high=min(math.ceil(high * n) + 1, n) / n)
+        other = self.weaker.off(estimate, n)
+        low, high = min(math.floor(low * n) / n, other.low), max(min(math.ceil(high * n) + 1, n) / n, other.high)
+        return replace(estimate, rate=(rate + other.rate) / 2.0, low=low, high=high)
 
 
 def shortfall(
@@ -130,7 +136,7 @@ def fallen(
 
     ``real`` are how well real queries are explained, per event, and how sure their links are. Of them a share is
     ``there``, as far as is known: the others are of people who are not among these targets. The larger of the two
-    shortfalls counts.
+    shortfalls counts, beside how many may not be there.
 
     >>> rng = np.random.default_rng(0)
     >>> others = rng.normal(size=(400, 50))
@@ -154,12 +160,12 @@ def fallen(
 
     signs = zip((explained, Choices.sure), real, strict=True)
     found = [one for sign, seen in signs if (one := _fallen(rehearsed, scores, sign, seen, there)) is not None]
-    if found and there == 1.0 and (fewer := _not_all_there(rehearsed, scores, explained, real[0])) is not None:
-        return fewer
-    return min(found, key=lambda one: one.middle, default=None)
+    least = min(found, key=lambda one: one.middle, default=None)
+    fewer = None if least is None or there < 1.0 else _not_all_there(rehearsed, scores, explained, real[0], least)
+    return least if fewer is None else fewer
 
 
-def _not_all_there(rehearsed: Choices, scores: Floats, sign: Sign, real: Floats) -> NotThere | None:
+def _not_all_there(rehearsed: Choices, scores: Floats, sign: Sign, real: Floats, weaker: Shortfall) -> NotThere | None:
     """Return how many are there, if real queries look more like some of those and some strangers than less like all."""
     own, strangers = sign(rehearsed, scores), sign(rehearsed.strangers(), scores)
     apart = float(own.mean() - strangers.mean())
@@ -172,10 +178,10 @@ def _not_all_there(rehearsed: Choices, scores: Floats, sign: Sign, real: Floats)
     share, low, high = (min(max(middle + errors * error, 0.0), 1.0) for errors in (0.0, -_CHANCE, _CHANCE))
     there = np.concatenate([np.full(len(own), share), np.full(len(own), 1.0 - share)])
     mixed = _quantiles(np.concatenate([own, strangers]), there)
-    weaker = sign(rehearsed, _as_low(rehearsed, scores, sign, float(real.mean())))
-    seen, even = _quantiles(real, np.ones(len(real))), _quantiles(weaker, np.ones(len(weaker)))
+    lower = sign(rehearsed, _as_low(rehearsed, scores, sign, float(real.mean())))
+    seen, even = _quantiles(real, np.ones(len(real))), _quantiles(lower, np.ones(len(lower)))
     closer = np.abs(seen - mixed).mean() < _CLOSER * np.abs(seen - even).mean()
-    return NotThere(share, low, high) if closer else None
+    return NotThere(share, low, high, weaker) if closer else None
 
 
 def _quantiles(values: Floats, weight: Floats) -> Floats:
@@ -199,7 +205,7 @@ def _fallen(rehearsed: Choices, scores: Floats, sign: Sign, real: Floats, there:
         still = rehearsed.credits(_as_low(rehearsed, scores, sign, level)).mean()
         return min(_logit(max(float(still), least * rate), n) - _logit(rate, n), 0.0)
 
-    return Shortfall(short(_IN_DOUBT, _LEAST[0]), short(-_CHANCE, 0.0), short(_CHANCE, _LEAST[1]), n)
+    return Shortfall(short(0.0, _LEAST[0]), short(-_CHANCE, 0.0), short(_CHANCE, _LEAST[1]), n)
 
 
 def _as_low(choices: Choices, scores: Floats, sign: Sign, level: float) -> Floats:

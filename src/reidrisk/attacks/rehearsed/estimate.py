@@ -36,7 +36,7 @@ _SAME = 0.97  # records as long as this share of real ones need no correction
 _DOUBT = 1.0 / 3.0  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
 _ADDED = 0.25  # share of what is added to a rehearsed rate that is in doubt
-_ENOUGH, _DRAWS = 2_000, 6  # rehearsed queries that are drawn where they are like real ones, and how many times more
+_ENOUGH, _DRAWS = 2_000, 6  # rehearsed queries after which no more are drawn, and further draws at most
 _LEAST, _MOST = 1e-3, 1.0 - 1e-3
 _BLIND = 1.0  # in logits: where records are too short to be cut again
 

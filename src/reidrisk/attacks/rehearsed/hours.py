@@ -48,7 +48,7 @@ class Hours:
         return self.lift >= _MUCH
 
     def lifted(self, estimate: Estimate, n: int) -> Estimate:
-        """Return the estimate of ``n`` links; what else it tells to share visits no rehearsal foresees."""
+        """Return the estimate of ``n`` links; no rehearsal foresees all that shared visits tell."""
         more = lifted(estimate, self.lift, n)
         return replace(more, high=1.0) if self.same_visits else more
 

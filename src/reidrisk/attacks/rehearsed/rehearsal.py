@@ -84,6 +84,8 @@ def _as_sure(found: Rehearsal, estimate: Estimate | None, queries: Bags) -> Rehe
     """Return the rehearsal with this estimate, and with scores on the scale on which links are as sure as it says."""
     if estimate is None or found.hours is None:
         return found
+    if found.sizes is not None:  # what sizes add has a scale of its own
+        return replace(found, estimate=estimate)
     scorer = WeighedPanel(found.panel.scorers, found.panel.typical, found.weights)
     scale = fitted(scorer, found.panel, found.hours, queries, estimate.rate)
     return replace(found, weights=found.weights * scale, hours=found.hours.scaled(scale), estimate=estimate)

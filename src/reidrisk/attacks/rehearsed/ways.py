@@ -72,7 +72,7 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     'held'
     """
     targets, queries = _in_both(targets, queries)
-    most = _asked(targets)
+    most = _how_many(targets)
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     _, _, gain = _mixture(targets, fewer)
@@ -90,12 +90,12 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
     # How often an item counts hides what is shared where events come in bursts. Any sign of it rules this out.
     apart = found.way == "apart" and found.kept == 0.0 and not found.borne_out
-    if apart and excess(once(targets), once(queries), seed).errors > _SIGN:
+    if apart and not _no_sign(targets, queries, seed):
         found = _other_events(targets, queries, few, (share, strength), None, seed)
     return replace(found, shared=shares.errors > _SURE)
 
 
-def _asked(targets: Bags) -> int:
+def _how_many(targets: Bags) -> int:
     """Return how many queries are looked at."""
     return int(np.clip(_SCORES // len(targets), 100, _QUERIES))
 
@@ -140,7 +140,8 @@ def _other_events(
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
     unseen = shares is not None and divisible and shares.errors <= _SURE
-    seen = unseen and (borne_out(targets, queries, seed) or _as_likely(targets, queries, seed))
+    likely = unseen and as_likely(targets, queries, seed) and _no_sign(targets, queries, seed)
+    seen = likely or (unseen and borne_out(targets, queries, seed))
     hidden = shares is not None and divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)
     if seen or hidden:
         return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
@@ -153,9 +154,12 @@ def _other_events(
     return found
 
 
-def _as_likely(targets: Bags, queries: Bags, seed: int) -> bool:
-    """Whether queries are as likely if nothing is shared, and different items are no sign that something is."""
-    return as_likely(targets, queries, seed) and excess(once(targets), once(queries), seed).errors <= _SIGN
+def _no_sign(targets: Bags, queries: Bags, seed: int) -> bool:
+    """Whether different items are no sign that something is shared, nor that both sides cannot be compared.
+
+    Where two shops sell other things most, people share far less with strangers.
+    """
+    return _OTHERS < excess(once(targets), once(queries), seed).errors <= _SIGN
 
 
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
