@@ -45,7 +45,7 @@ _CLOSE_CALL = 0.1  # nats of an event by which other ways may be likelier than f
 _SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
-_ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items that so many hold on one side, nobody on the other
+_ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items, and holders on one side if nobody on the other
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 _KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
