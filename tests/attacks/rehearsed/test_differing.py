@@ -62,15 +62,27 @@ def test_events_that_come_in_bursts_are_not_promised():
     assert said < right + 0.2
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_people_who_are_not_there_are_allowed_for(seed):
-    """Or everybody is there and less like himself: which of the two it is cannot be seen for sure."""
+def half_strangers(seed):
+    """Return what is said and right where half of the queries are of people who are not there."""
     known, asked = two_looks(400, 120, 30, seed=seed)
     rows = np.random.default_rng(seed).permutation(400)[:200]
     truth = np.where(rows < 200, rows, -1)
     said, right, _ = said_and_right(known.take(np.arange(200)), asked.take(rows), truth)
     assert right == pytest.approx((truth >= 0).mean(), abs=0.02)
+    return said, right
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_people_who_are_not_there_are_allowed_for(seed):
+    """Or everybody is there and less like himself: which of the two it is cannot be seen for sure."""
+    said, right = half_strangers(seed)
     assert right < said < 0.75  # .89 was said where how sure links are was asked alone
+
+
+@pytest.mark.xfail(reason="where half of the people are not there, .68 is said for .49 right", strict=True)
+def test_people_who_are_not_there_are_counted_out():
+    said, right = np.mean([half_strangers(seed) for seed in (0, 1)], axis=0)
+    assert said == pytest.approx(right, abs=0.15)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
