@@ -78,9 +78,11 @@ class ProfileBayes(ScoredAttack[Records]):
     :mod:`reidrisk.attacks.profile.sized.model`, learns from all queries together how they are drawn, and its
     temperature by a rehearsal on the targets; ``mechanism`` and ``kinds`` are of no use to it. With ``volume``, totals
     are evidence too: how far they agree is learnt from the queries (:mod:`reidrisk.attacks.profile.sized.volume`), and
-    the temperature softens that with the rest. The default: where both tables hold some of the same events. Where they
-    share no item at all, tastes are compared (:mod:`reidrisk.attacks.profile.sized.taste`), and what is shared counts
-    against a target. How much of a trace was seen is for :class:`Presence` to ask.
+    the temperature softens that with the rest. The default: where both tables hold some of the same events. Hours of
+    the day count where both sides know them, by as much as sure links share them
+    (:mod:`reidrisk.attacks.profile.sized.hours`). Where tables share no item at all, tastes are compared
+    (:mod:`reidrisk.attacks.profile.sized.taste`), and what is shared counts against a target. How much of a trace was
+    seen is for :class:`Presence` to ask.
 
     The first query has the first target's tokens in another order.
 
@@ -132,7 +134,8 @@ class ProfileBayes(ScoredAttack[Records]):
         return (
             "Weighs how much better one set of lasting interests explains two records than two sets would, whenever "
             f"the tokens were seen. {system}; how interests are spread it learns from the targets alone, and whether "
-            "records are facts of known ones or hold other events from all that are asked for (our own)."
+            "records are facts of known ones or hold other events, and what hours of the day tell, from all that are "
+            "asked for (our own)."
         )
 
     @property
@@ -194,9 +197,10 @@ class ProfileBayes(ScoredAttack[Records]):
         """Learn how bags of the second observer are drawn, from all of them; of traces there is nothing to learn."""
         self._refuse_unfitted("_known")
         if self._everyone is not None:
-            found, self._asked = self._comparable(queries), None
-            table = Tally.of(found)
+            table, self._asked = Tally.of(self._comparable(queries)), None
             self._habits = Habits(self._known, self._everyone, table, self.seed, self.volume, *self._given)
+            if self._given[0] is None:  # who practises weighs hours himself
+                self._habits.learn_hours(self.calibrate)
         return self
 
     def given_sizes(self) -> Self:
@@ -288,7 +292,7 @@ class ProfileBayes(ScoredAttack[Records]):
     def _posed_bags(self, queries: Records) -> Posed:
         habits = self._seen(queries)
         if self._asked is None or self._asked[0] is not queries:
-            table = Tally(Tally.of(self._comparable(queries)).counts, habits.unit)
+            table = replace(Tally.of(self._comparable(queries)), unit=habits.unit)
             self._asked = queries, self._known.asked(habits.model, table)
         scorer = SoftDot(self._per_nat, self.threads, self._targets.n_tokens, habits.softness)
         return Posed(scorer, self._known.facing(habits.model), self._asked[1])

@@ -1,13 +1,7 @@
-"""What hours of the day add: at which hours two records were there, weighed as links that are sure teach.
+"""Hours of the day in a rehearsal: records that are cut know none, so sure links tell what hours are worth.
 
-Records that are cut know no hours, so no rehearsal tells what they are worth. Sure links do, without truth. A query is
-there in hour h with probability b g_h / g + (1 - b) p_h, where g_h of the g hours in which its target was there are
-such hours of the day, and p is anybody's; given the person, hours are taken to be independent of items, up to a power
-k. Two sides that hold parts of the same visits share most of their hours, other visits of the same person few: b and k
-are those under which the targets of sure links are told best from others with about as many hours. Long records are
-found more surely, and would make it seem that many hours speak for a target. Where both sides are not of one time zone,
-links do not share their hours, and none count. A link that is wrong seldom shares hours, and so makes
-them count less.
+What they add to scores is :mod:`reidrisk.attacks.profile.sized.hours`. Where they tell much, both tables hold parts of
+the same visits, and more links are right than a rehearsal foresees.
 """
 
 from __future__ import annotations
@@ -16,28 +10,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reidrisk.attacks.profile.sized.hours import LIKE, days_there, hours_of_queries, learnt_hours
 from reidrisk.attacks.rehearsed.choices import SCALES
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted, logit
 from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
 from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel
-from reidrisk.attacks.rehearsed.weights import clearly_above
 from reidrisk.attacks.rivals.clock import Clock
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
-from reidrisk.records.calendar import HOURS
 
-_ASKED, _FEWEST = 800, 100  # real queries that are looked at, and the links that teach, at least
-_SURE = 0.5  # probability of a link that teaches; those that come closest, where there are few
-_LIKE = 100  # targets with about as many hours, with which that of a link is compared
-_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
-_POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
-_CLEAR = 3.0  # standard errors by which hours must tell
+_ASKED = 800  # real queries that are looked at, at most
 _MUCH = 0.5  # logits that hours add, from which on they are hours of the same visits
 
 
 @dataclass(frozen=True, eq=False)
 class Hours:
-    """What each hour of a query adds to the score of each target, (n, 24), and by how many logits more are found."""
+    """What each hour of a query adds to the score of each target, (n, 25), and by how many logits more are found."""
 
     added: Floats
     lift: float = 0.0
@@ -62,54 +50,28 @@ class Hours:
 
     def asked(self, queries: Side, records: Bags) -> Side:
         """Return the queries with their hours; where these are not known, nothing is added."""
-        return replace(queries, hours=None if records.clock is None else _there(records))
+        there = None if records.clock is None else hours_of_queries(days_there(records)).toarray()
+        return replace(queries, hours=there)
 
 
-def learnt_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) -> Hours | None:
+def rehearsed_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) -> Hours | None:
     """Return what hours add, or None: they are not known, the table is small, or they tell nothing clearly."""
-    if not Clock.applies(targets, queries) or len(targets) < 2 * _LIKE:
+    if not Clock.applies(targets, queries) or len(targets) < 2 * LIKE:
         return None
     scorer = WeighedPanel(panel.scorers, panel.typical, weights)
     some, known, asked = some_of(panel, queries)
     best, sure = linked(scorer, known, asked)
-    rows = np.argsort(-sure, kind="stable")[: max(int((sure > _SURE).sum()), _FEWEST)]
-    added = _added(_there(targets), _there(some)[rows], best[rows], sure[rows])
-    if added is None:
+    terms = learnt_hours(days_there(targets), days_there(some), best, sure)
+    if terms is None:
         return None
-    hours = Hours(added)
+    hours = Hours(_on_grid(terms.of_targets(days_there(targets)).toarray()))
     _, after = linked(scorer, hours.known(known), hours.asked(asked, some))
     return replace(hours, lift=logit(float(after.mean())) - logit(float(sure.mean())))
-
-
-def _added(known: Floats, asked: Floats, own: Ints, sure: Floats) -> Floats | None:
-    """Return what hours add to scores, as the targets ``own`` of some queries tell; None if that is not clear."""
-    popular = (known > 0).sum(axis=0) + 0.5
-    ratio = known / np.maximum(known.sum(axis=1, keepdims=True), 1.0) * (popular.sum() / popular)
-    like = _alike(known.sum(axis=1), own)
-    found = []
-    for share in _SHARES:
-        logs = np.where(known.any(axis=1, keepdims=True), np.log1p(share * (ratio - 1.0)), 0.0)
-        others, mine = np.einsum("qh,qth->qt", asked, logs[like]), (asked * logs[own]).sum(axis=1)
-        for power in _POWERS:
-            top = power * others.max(axis=1)
-            gain = power * mine - top - np.log(np.exp(power * others - top[:, None]).mean(axis=1))
-            found.append((gain * sure / sure.mean(), power * logs))
-    gain, best = max(found, key=lambda one: float(one[0].mean()))
-    return _on_grid(best) if clearly_above(gain, _CLEAR) else None
 
 
 def _on_grid(scores: Floats) -> Floats:
     """Return the scores in whole steps: sums of these are the same in whatever order they are taken."""
     return np.asarray(np.rint(scores * GRID) / GRID)
-
-
-def _alike(sizes: Floats, own: Ints) -> Ints:
-    """Return the target rows with about as many hours as each of these has, it among them."""
-    order = np.argsort(sizes, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    first = np.clip(place[own] - _LIKE // 2, 0, len(order) - _LIKE)
-    return np.asarray(order[first[:, None] + np.arange(_LIKE)])
 
 
 def some_of(panel: Panel, queries: Bags) -> tuple[Bags, Side, Side]:
@@ -136,8 +98,3 @@ def fitted(scorer: WeighedPanel, panel: Panel, hours: Hours, queries: Bags, rate
         below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
         said += [float((1.0 / np.exp(scale * below).sum(axis=1)).sum()) for scale in SCALES]
     return float(np.exp(np.interp(rate, said / len(asked), np.log(SCALES))))
-
-
-def _there(records: Bags) -> Floats:
-    """Return on how many days each record is there in each hour of the day."""
-    return np.asarray(records.clock[:, -HOURS:].toarray(), dtype=np.float64)

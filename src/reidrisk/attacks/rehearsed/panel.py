@@ -34,7 +34,7 @@ class Side:
     were weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`), targets know how much they are
     ``taken``, and their ``place`` among all, and queries what is given ``back`` to them of the ``near`` ones, and
     whether they were ``met`` then. Where hours of the day count (:mod:`reidrisk.attacks.rehearsed.hours`), ``hours``
-    (n, 24) are those of queries, and what each adds to the score of targets. Where sizes count
+    (n, 25) are those of queries, and what each adds to the score of targets. Where sizes count
     (:mod:`reidrisk.attacks.rehearsed.sizes`), ``size`` (n,) is each record's, on a normal curve.
     """
 

@@ -14,7 +14,7 @@ from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.cutting import Cutting
 from reidrisk.attacks.rehearsed.differing import shortfall
 from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outlook
-from reidrisk.attacks.rehearsed.hours import Hours, fitted, learnt_hours
+from reidrisk.attacks.rehearsed.hours import Hours, fitted, rehearsed_hours
 from reidrisk.attacks.rehearsed.panel import Panel, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
@@ -122,7 +122,7 @@ def _practised(
     estimate = as_far_as_seen(estimate, cutting)
     weights = real.scaled(weights, estimate.rate)
     # The surest links teach, however sure they are.
-    hours = learnt_hours(panel, bold, targets, queries)
+    hours = rehearsed_hours(panel, bold, targets, queries)
     if hours is not None:
         estimate = hours.lifted(estimate, len(queries))
     sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)

@@ -1,4 +1,4 @@
-"""What ProfileBayes has learnt of two tables of bags: parameters, and a temperature once it is asked for."""
+"""What ProfileBayes has learnt of two tables of bags: parameters, hours, and a temperature once it is asked for."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reidrisk.attacks.profile.sized import evidence, softening
+from reidrisk.attacks.profile.sized.hours import learnt_hours
 from reidrisk.attacks.profile.sized.model import Model
-from reidrisk.attacks.profile.sized.rows import KnownBags
-from reidrisk.attacks.profile.sized.softness import Softness
+from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags
+from reidrisk.attacks.profile.sized.softness import SoftDot, Softness
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
+from reidrisk.base import stream
+from reidrisk.search.answer import UNIT
+from reidrisk.search.engines import LocalEngine
 
 if TYPE_CHECKING:
     from reidrisk.attacks.rehearsed.cutting import Cutting
 
 _MOST = 600, 3_000  # queries and targets of a rehearsal
 _KEPT = 0.3  # share of a query's events that are events of its target, too, from which that is taken for sure
+_TEACHING, _PAIRS, _TEACHING_LEAST = 800, 20_000_000, 100  # queries that teach what hours add, of all targets, at least
 _CLEAR = 0.05  # nats of a link by which a model must be better at it to be preferred
 
 
@@ -53,6 +58,27 @@ class Habits:
             if volume or (volume is None and self._same_events):
                 self.model = evidence.learn_volume(sample, self.model, known.table, queries)
         self.model = self.model.facing(queries)
+
+    def learn_hours(self, calibrate: bool) -> None:
+        """Learn what hours of the day add, where both sides know them, from the surest links by items."""
+        known, queries = self._known.table, self._queries
+        if known.there is None or queries.there is None:
+            return
+        self.learn_softness(calibrate)
+        assert self.softness is not None
+        order, asked = known.in_order(known.holders), queries.in_order(known.holders)
+        few = min(_TEACHING, max(_PAIRS // len(known), _TEACHING_LEAST))
+        if len(asked) > few:
+            asked = asked[np.sort(stream(self._seed, "profile bayes hours").choice(len(asked), few, replace=False))]
+        some = queries.take(asked)
+        scorer = SoftDot(STEPS * self.softness.temperature, None, known.counts.shape[1], self.softness)
+        targets, asked_for = self._known.facing(self.model), self._known.asked(self.model, some)
+        best, total = LocalEngine().best_and_total(scorer, targets, asked_for)
+        one = np.flatnonzero(best.n_ties == 1)
+        own = np.argsort(order)[best.target[one]]
+        found = learnt_hours(known.there[order], some.there[one], own, UNIT / total[one])
+        if found is not None:  # the temperature is of items
+            self.model = replace(self.model, hours=replace(found, power=found.power * self.softness.temperature))
 
     def learn_softness(self, calibrate: bool) -> None:
         """Learn the temperature by a rehearsal, once; it is 1 if there is nothing to cut."""
@@ -135,6 +161,6 @@ class Habits:
         if self._parts is None or self.model.levels is not None:  # a burst cut event by event is no new burst
             return Softness()
         # Parts are cut to the sizes of queries, whoever they are of: their totals tell nothing.
-        plain = replace(self.model, volume=None)
+        plain = replace(self.model, volume=None, hours=None)
         typical = max(float(np.median(plain.sizes_of(self._queries))), 1.0)
         return softening.soften(self._parts, plain, typical)

@@ -2,7 +2,8 @@
 
 Columns are the items; one for all that a target does not hold; then, of the distinct form and of facts, one for each
 tabulated size of queries; of bursts, one for each knot of the same for events after the first, and for each item and
-knot; of facts, two for each item and knot; and last, where totals are evidence, three for these.
+knot; of facts, two for each item and knot. Last, beside all these, stand three for totals and 25 for hours of the day,
+where these are evidence.
 """
 
 import math
@@ -13,11 +14,12 @@ import numpy as np
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
 from reidrisk.attacks.profile.sized.facts import Facts, without_replacement
+from reidrisk.attacks.profile.sized.hours import hours_of_queries
 from reidrisk.attacks.profile.sized.model import AGAIN, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import COARSE
-from reidrisk.attacks.profile.sized.volume import VolumeTerms
 from reidrisk.base.arrays import Bools, Floats, Ints
+from reidrisk.records.calendar import HOURS
 from reidrisk.search.sparse import SparseRows
 
 _TARGET_STEPS, QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
@@ -94,9 +96,9 @@ class _Entries:
         places = np.concatenate(self.rows), np.concatenate(self.columns)
         return sparse.coo_array((np.concatenate(self.values), places), shape=self.shape).tocsr()
 
-    def add_last(self, columns: Sequence[Floats], before: int = 0) -> None:
-        """Add dense columns: the last ones, but for as many as come ``before`` the end."""
-        for back, values in enumerate(reversed(columns), before + 1):
+    def add_last(self, columns: Sequence[Floats]) -> None:
+        """Add dense columns: the last ones."""
+        for back, values in enumerate(reversed(columns), 1):
             self.add(np.arange(self.shape[0]), self.shape[1] - back, values)
 
 
@@ -107,11 +109,36 @@ def _entries(model: Model, table: Tally) -> _Entries:
         more = len(model.bases) + 1 + items * len(model.knots)
     more += 0 if model.taste is None else model.taste.vectors.shape[1]
     more += 0 if model.levels is None else max(model.levels.width - items, 0) + 2
-    return _Entries(n, items + 1 + more + (0 if model.volume is None else len(VolumeTerms._fields)))
+    return _Entries(n, items + 1 + more)
 
 
 def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None = None) -> Any:
     """Return the weights of targets, of the ``wanted`` items only; default: all."""
+    beside = [] if model.volume is None else [np.stack(model.volume.of_targets(table.totals), axis=1)]
+    beside += [] if model.hours is None else [model.hours.of_targets(_there(table))]
+    return _together(_item_rows_of_targets(model, table, popularity, wanted), beside)
+
+
+def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
+    """Return the weights of queries."""
+    beside = [] if model.volume is None else [np.stack(model.volume.of_queries(table.totals), axis=1)]
+    beside += [] if model.hours is None else [hours_of_queries(_there(table))]
+    return _together(_item_rows_of_queries(model, table, popularity), beside)
+
+
+def _together(items: Any, beside: Sequence[Any]) -> Any:
+    from scipy import sparse
+
+    return sparse.hstack([items, *map(sparse.csr_array, beside)], format="csr") if beside else items
+
+
+def _there(table: Tally) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array((len(table), HOURS)) if table.there is None else table.there
+
+
+def _item_rows_of_targets(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None) -> Any:
     if model.levels is not None:
         each, alone = model.levels.of_targets(table)
         return _level_rows(model, table, each, [alone, np.ones(len(table))])
@@ -130,7 +157,7 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedIt
         placed = model.taste.placed(table)
         anybody = plain * np.exp(model.taste.tilt(table) - placed.norm[row])
         level = level - placed.norm
-        out.add_last(list(placed.taste.T / COARSE), before=0 if model.volume is None else len(VolumeTerms._fields))
+        out.add_last(list(placed.taste.T / COARSE))
     worth = np.log1p(own / anybody)
     if model.apart:
         worth = np.full(len(item), math.log(AGAIN))
@@ -142,8 +169,6 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedIt
         log_sums(table.counts.indptr.astype(np.int64), anybody + own, others, sizes, sums)
         for size in range(len(model.sizes)):
             out.add(everyone, items + 1 + size, -sums[:, size])
-    if model.volume is not None:
-        out.add_last(model.volume.of_targets(table.totals))
     if wanted is not None:
         kept = np.flatnonzero(wanted.held[item])
         row, item, plain, own, worth = row[kept], item[kept], plain[kept], own[kept], worth[kept]
@@ -165,8 +190,7 @@ def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedIt
     return out.matrix()
 
 
-def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
-    """Return the weights of queries."""
+def _item_rows_of_queries(model: Model, table: Tally, popularity: Floats) -> Any:
     if model.levels is not None:
         each, alone = model.levels.of_queries(table)
         return _level_rows(model, table, each, [np.ones(len(table)), alone], asked=True)
@@ -184,9 +208,7 @@ def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
         _add_bursts(out, model, table, popularity)
     if model.taste is not None:
         sums = COARSE * model.taste.asked(table, times)
-        out.add_last(list(sums.T), before=0 if model.volume is None else len(VolumeTerms._fields))
-    if model.volume is not None:
-        out.add_last(model.volume.of_queries(table.totals))
+        out.add_last(list(sums.T))
     return out.matrix()
 
 
@@ -196,9 +218,7 @@ def _level_rows(model: Model, table: Tally, each: Floats, alone: Sequence[Floats
     columns = np.arange(width) + (np.arange(width) >= items)  # but for that of sizes
     out.add(np.repeat(np.arange(n), width), np.tile(columns, n), each.ravel())
     out.add(np.arange(n), items, model.sizes_of(table) if asked else np.zeros(n))
-    out.add_last(alone, before=0 if model.volume is None else len(VolumeTerms._fields))
-    if model.volume is not None:
-        out.add_last((model.volume.of_queries if asked else model.volume.of_targets)(table.totals))
+    out.add_last(alone)
     return out.matrix()
 
 
@@ -220,8 +240,6 @@ def _fact_rows_of_targets(
         kept = np.flatnonzero(wanted.again[item]) if wanted is not None else kept
         for one in facts.again_of_targets(row[kept], item[kept], held[kept], present[kept]):
             out.add(one.row, items + 1 + len(model.sizes) + one.column, one.value)
-    if model.volume is not None:
-        out.add_last(model.volume.of_targets(table.totals))
     return out.matrix()
 
 
@@ -237,8 +255,6 @@ def _fact_rows_of_queries(model: Model, facts: Facts, table: Tally) -> Any:
         again = np.flatnonzero(table.events > 1.0)
         for one in facts.again_of_queries(row[again], item[again], table.events[again]):
             out.add(one.row, items + 1 + len(model.sizes) + one.column, one.value)
-    if model.volume is not None:
-        out.add_last(model.volume.of_queries(table.totals))
     return out.matrix()
 
 

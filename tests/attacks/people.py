@@ -45,3 +45,13 @@ def baskets(n=200, topics=40, visits=6, size=8, seed=0):
     return Events(
         {"who": who.ravel(), "what": item.ravel(), "when": when.ravel()}, user="who", items="what", time="when"
     )
+
+
+def torn_tables(seed):
+    """Two tables of the same visits, of which each holds some events: they share hours, and few items."""
+    log, rng = baskets(220, topics=25, visits=3, size=8, seed=seed - 4), np.random.default_rng(seed)
+    visit = log.user * 3 + log.time.astype(np.int64)
+    when = (rng.integers(0, 60 * 24, visit.max() + 1)[visit] * 3_600).astype("M8[s]")
+    log = Events({"who": log.user, "what": log.item, "when": when}, user="who", items="what", time="when")
+    side = rng.random(len(log)) < 0.5
+    return [log.take(part).bags() for part in (side, ~side)]
