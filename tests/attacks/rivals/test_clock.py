@@ -28,7 +28,7 @@ def score_by_definition(attack, target, query, popular):
     """Return log P(query) - log P(query of anybody) of (there, joint) tables, from the formula."""
     (known, d), (there, c) = target, query
     p, p_hour = popular
-    r, a, b = attack.shares_
+    r, a, b = attack.habits_.shares
     score = 0.0
     for hour in range(24):
         own = b * known[hour] / max(known.sum(), 1) + (1 - b) * p_hour[hour]
@@ -70,12 +70,12 @@ def test_hours_find_people_whose_levels_alone_are_alike():
 
 
 def test_shares_are_found_again():
-    shares = Clock().fit(days_of(60, 30, seed=1).bags()).shares_
+    shares = Clock().fit(days_of(60, 30, seed=1).bags()).habits_.shares
     assert shares.repeat > 0.5  # what is done goes by the hour
     rng = np.random.default_rng(2)
     when = START + rng.integers(0, 60 * 24, size=6_000) * np.timedelta64(3_600, "s")
     log = {"who": np.sort(rng.integers(0, 60, size=6_000)), "what": rng.integers(0, 5, size=6_000), "when": when}
-    shares = Clock().fit(Events(log, user="who", items="what", time="when").bags()).shares_
+    shares = Clock().fit(Events(log, user="who", items="what", time="when").bags()).habits_.shares
     assert shares.repeat < 0.1  # people without any habits
 
 

@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized.hours import LIKE, days_there, hours_of_queries, learnt_hours
+from reidrisk.attacks.profile.sized.hours import FEWEST, LIKE, MOST, NEAR, Suspects, hours_of_queries, learnt_hours
+from reidrisk.attacks.profile.sized.rows import on_grid
 from reidrisk.attacks.rehearsed.choices import SCALES
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted, logit
 from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
-from reidrisk.attacks.rehearsed.scorer import GRID, WeighedPanel
+from reidrisk.attacks.rehearsed.scorer import HOUR_STEPS, WeighedPanel
 from reidrisk.attacks.rivals.clock import Clock
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
+from reidrisk.search.sparse import SparseRows
 
 _ASKED = 800  # real queries that are looked at, at most
 _MUCH = 0.5  # logits that hours add, from which on they are hours of the same visits
@@ -25,9 +27,9 @@ _MUCH = 0.5  # logits that hours add, from which on they are hours of the same v
 
 @dataclass(frozen=True, eq=False)
 class Hours:
-    """What each hour of a query adds to the score of each target, (n, 25), and by how many logits more are found."""
+    """What hours of a query add to the score of each target, and by how many logits more are found."""
 
-    added: Floats
+    added: SparseRows
     lift: float = 0.0
 
     @property
@@ -42,7 +44,7 @@ class Hours:
 
     def scaled(self, scale: float) -> Hours:
         """Return the hours with what they add to scores multiplied."""
-        return replace(self, added=_on_grid(scale * self.added))
+        return replace(self, added=on_grid(self.added.rows * (scale / HOUR_STEPS), HOUR_STEPS))
 
     def known(self, targets: Side) -> Side:
         """Return the targets with what hours add."""
@@ -50,28 +52,32 @@ class Hours:
 
     def asked(self, queries: Side, records: Bags) -> Side:
         """Return the queries with their hours; where these are not known, nothing is added."""
-        there = None if records.clock is None else hours_of_queries(days_there(records)).toarray()
-        return replace(queries, hours=there)
+        return replace(queries, hours=None if records.clock is None else on_grid(hours_of_queries(records.clock), 1))
 
 
 def rehearsed_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) -> Hours | None:
     """Return what hours add, or None: they are not known, the table is small, or they tell nothing clearly."""
-    if not Clock.applies(targets, queries) or len(targets) < 2 * LIKE:
+    if not Clock.applies(targets, queries) or len(targets) < 2 * LIKE or len(queries) < FEWEST:
         return None
     scorer = WeighedPanel(panel.scorers, panel.typical, weights)
     some, known, asked = some_of(panel, queries)
-    best, sure = linked(scorer, known, asked)
-    terms = learnt_hours(days_there(targets), days_there(some), best, sure)
+    suspects, sure = _suspects(scorer, known, asked)
+    terms = learnt_hours(targets.clock, some.clock, suspects, reference(targets, MOST))
     if terms is None:
         return None
-    hours = Hours(_on_grid(terms.of_targets(days_there(targets)).toarray()))
+    hours = Hours(on_grid(terms.of_targets(targets.clock), HOUR_STEPS))
     _, after = linked(scorer, hours.known(known), hours.asked(asked, some))
     return replace(hours, lift=logit(float(after.mean())) - logit(float(sure.mean())))
 
 
-def _on_grid(scores: Floats) -> Floats:
-    """Return the scores in whole steps: sums of these are the same in whatever order they are taken."""
-    return np.asarray(np.rint(scores * GRID) / GRID)
+def _suspects(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Suspects, Floats]:
+    """Return the targets nearest to each query and how likely they are, and how likely the nearest is."""
+    near, chance = np.empty((len(asked), NEAR), dtype=np.int64), np.empty((len(asked), NEAR))
+    for part, scores in scorer._blocks(known, asked):
+        near[part] = np.argsort(-scores, axis=1, kind="stable")[:, :NEAR]
+        below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
+        chance[part] = np.take_along_axis(np.exp(below), near[part], axis=1) / np.exp(below).sum(axis=1, keepdims=True)
+    return Suspects(near, chance), chance[:, 0]
 
 
 def some_of(panel: Panel, queries: Bags) -> tuple[Bags, Side, Side]:

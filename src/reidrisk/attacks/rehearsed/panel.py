@@ -19,6 +19,7 @@ import numpy.typing as npt
 from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
+from reidrisk.search.sparse import SparseRows
 
 READINGS = 3  # of each score: z, t, s
 _REFERENCE = 512  # records of either side with which others are compared
@@ -34,7 +35,7 @@ class Side:
     were weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`), targets know how much they are
     ``taken``, and their ``place`` among all, and queries what is given ``back`` to them of the ``near`` ones, and
     whether they were ``met`` then. Where hours of the day count (:mod:`reidrisk.attacks.rehearsed.hours`), ``hours``
-    (n, 25) are those of queries, and what each adds to the score of targets. Where sizes count
+    are those of queries, and what each adds to the score of targets. Where sizes count
     (:mod:`reidrisk.attacks.rehearsed.sizes`), ``size`` (n,) is each record's, on a normal curve.
     """
 
@@ -46,7 +47,7 @@ class Side:
     near: Ints | None = None
     back: Floats | None = None
     met: npt.NDArray[np.bool_] | None = None
-    hours: Floats | None = None
+    hours: SparseRows | None = None
     size: Floats | None = None
 
     def __len__(self) -> int:

@@ -16,7 +16,9 @@ from reidrisk.attacks.rehearsed.panel import READINGS, Side
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.search import UNIT, ByBlocks
 from reidrisk.search.answer import FAR
+from reidrisk.search.sparse import SparseDot
 
+HOUR_STEPS = 1 << 20  # of what hours of the day add, in one nat
 GRID = 1 << 24  # steps of a nat: fine enough that different scores of one attack stay different
 
 
@@ -45,7 +47,7 @@ class WeighedPanel(ByBlocks):
                 raw = np.asarray(scorer.scores(targets.parts[k], queries.parts[k]), dtype=np.float64)
                 total = total + self._read(raw, k, targets.mean[:, k], targets.spread[:, k], queries)
         if targets.hours is not None and queries.hours is not None:
-            total = total + queries.hours @ targets.hours.T
+            total = total + SparseDot().scores(targets.hours, queries.hours) / HOUR_STEPS
         if targets.size is not None and queries.size is not None:
             total = total + self._sized(targets.size[None, :], queries.size[:, None])
         if targets.taken is not None and targets.place is not None and queries.near is not None:
@@ -67,7 +69,7 @@ class WeighedPanel(ByBlocks):
                 mean, spread = targets.mean[rows, k][:, None], targets.spread[rows, k][:, None]
                 total = total + self._read(raw[:, None], k, mean, spread, queries)[:, 0]
         if targets.hours is not None and queries.hours is not None:
-            total = total + (queries.hours * targets.hours[rows]).sum(axis=1)
+            total = total + SparseDot().pairs(targets.hours, queries.hours, rows) / HOUR_STEPS
         if targets.size is not None and queries.size is not None:
             total = total + self._sized(targets.size[rows], queries.size)
         if targets.taken is not None and targets.place is not None and queries.near is not None:

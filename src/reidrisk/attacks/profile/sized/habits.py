@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reidrisk.attacks.profile.sized import evidence, softening
-from reidrisk.attacks.profile.sized.hours import learnt_hours
+from reidrisk.attacks.profile.sized.hours import MOST, NEAR, Suspects, learnt_hours
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags
 from reidrisk.attacks.profile.sized.softness import SoftDot, Softness
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
-from reidrisk.base import stream
+from reidrisk.base import Ints, stream
 from reidrisk.search.answer import UNIT
-from reidrisk.search.engines import LocalEngine
 
 if TYPE_CHECKING:
     from reidrisk.attacks.rehearsed.cutting import Cutting
@@ -60,25 +59,30 @@ class Habits:
         self.model = self.model.facing(queries)
 
     def learn_hours(self, calibrate: bool) -> None:
-        """Learn what hours of the day add, where both sides know them, from the surest links by items."""
-        known, queries = self._known.table, self._queries
-        if known.there is None or queries.there is None:
+        """Learn what hours of the day add, where both sides know them, from how likely targets are by items."""
+        table, queries = self._known.table, self._queries
+        if table.clock is None or queries.clock is None or not queries.counts.nnz or len(table) < NEAR:
             return
         self.learn_softness(calibrate)
         assert self.softness is not None
-        order, asked = known.in_order(known.holders), queries.in_order(known.holders)
-        few = min(_TEACHING, max(_PAIRS // len(known), _TEACHING_LEAST))
-        if len(asked) > few:
-            asked = asked[np.sort(stream(self._seed, "profile bayes hours").choice(len(asked), few, replace=False))]
-        some = queries.take(asked)
-        scorer = SoftDot(STEPS * self.softness.temperature, None, known.counts.shape[1], self.softness)
-        targets, asked_for = self._known.facing(self.model), self._known.asked(self.model, some)
-        best, total = LocalEngine().best_and_total(scorer, targets, asked_for)
-        one = np.flatnonzero(best.n_ties == 1)
-        own = np.argsort(order)[best.target[one]]
-        found = learnt_hours(known.there[order], some.there[one], own, UNIT / total[one])
+        order, asked = table.in_order(table.holders), queries.in_order(table.holders)
+        rng, few = stream(self._seed, "profile bayes hours"), min(_TEACHING, max(_PAIRS // len(table), _TEACHING_LEAST))
+        asked = asked[np.sort(rng.permutation(len(asked))[:few])]
+        compared = order[np.sort(rng.permutation(len(order))[:MOST])]
+        suspects = self._suspects(queries.take(asked), order)
+        found = learnt_hours(table.clock, queries.clock[asked], suspects, compared)
         if found is not None:  # the temperature is of items
-            self.model = replace(self.model, hours=replace(found, power=found.power * self.softness.temperature))
+            self.model = replace(self.model, hours=found.scaled(self.softness.temperature))
+
+    def _suspects(self, queries: Tally, order: Ints) -> Suspects:
+        """Return the targets nearest to each query, of equals the first in this order, and how likely they are."""
+        scorer = SoftDot(STEPS, None, queries.counts.shape[1], self.softness)
+        targets = self._known.facing(self.model).take(order)
+        asked = self._known.asked(self.model, queries)
+        near = scorer.candidates(targets, asked, NEAR)
+        below = (near.score - near.score[:, :1]) / (STEPS * scorer.temperatures(asked)[:, None])
+        total = scorer.total(targets, asked, near.score[:, 0]) / UNIT
+        return Suspects(order[near.target], np.exp(below) / total[:, None])
 
     def learn_softness(self, calibrate: bool) -> None:
         """Learn the temperature by a rehearsal, once; it is 1 if there is nothing to cut."""

@@ -2,8 +2,8 @@
 
 Columns are the items; one for all that a target does not hold; then, of the distinct form and of facts, one for each
 tabulated size of queries; of bursts, one for each knot of the same for events after the first, and for each item and
-knot; of facts, two for each item and knot. Last, beside all these, stand three for totals and 25 for hours of the day,
-where these are evidence.
+knot; of facts, two for each item and knot. Last, beside all these, stand three for totals, and those of hours of the
+day (:mod:`reidrisk.attacks.profile.sized.hours`), where these are evidence.
 """
 
 import math
@@ -115,14 +115,14 @@ def _entries(model: Model, table: Tally) -> _Entries:
 def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None = None) -> Any:
     """Return the weights of targets, of the ``wanted`` items only; default: all."""
     beside = [] if model.volume is None else [np.stack(model.volume.of_targets(table.totals), axis=1)]
-    beside += [] if model.hours is None else [model.hours.of_targets(_there(table))]
+    beside += [] if model.hours is None else [model.hours.of_targets(_clock(table))]
     return _together(_item_rows_of_targets(model, table, popularity, wanted), beside)
 
 
 def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
     """Return the weights of queries."""
     beside = [] if model.volume is None else [np.stack(model.volume.of_queries(table.totals), axis=1)]
-    beside += [] if model.hours is None else [hours_of_queries(_there(table))]
+    beside += [] if model.hours is None else [hours_of_queries(_clock(table))]
     return _together(_item_rows_of_queries(model, table, popularity), beside)
 
 
@@ -132,10 +132,11 @@ def _together(items: Any, beside: Sequence[Any]) -> Any:
     return sparse.hstack([items, *map(sparse.csr_array, beside)], format="csr") if beside else items
 
 
-def _there(table: Tally) -> Any:
+def _clock(table: Tally) -> Any:
     from scipy import sparse
 
-    return sparse.csr_array((len(table), HOURS)) if table.there is None else table.there
+    n, items = table.counts.shape
+    return sparse.csr_array((n, HOURS * (items + 1)), dtype=np.int64) if table.clock is None else table.clock
 
 
 def _item_rows_of_targets(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None) -> Any:

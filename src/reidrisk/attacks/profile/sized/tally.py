@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized.hours import days_there
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.order import content_keys
@@ -20,28 +19,27 @@ _SMOOTHING = 0.5  # records that hold an item beyond those seen to: then no item
 class Tally:
     """Counts of bags: ``counts`` holds whole numbers, ``unit`` of them are one event.
 
-    Where every count is even, two are one event: that doubles what was written down, not what was seen. ``there`` (n,
-    24) are the days on which each record is there in each hour; ``None``: not known, or of no account.
+    Where every count is even, two are one event: that doubles what was written down, not what was seen. ``clock``
+    holds the hours of the day, as bags do; ``None``: not known, or of no account.
     """
 
     counts: Any
     unit: int = 1
-    there: Any = None
+    clock: Any = None
 
     @classmethod
     def of(cls, bags: Bags) -> Tally:
         """Count, in the unit of these records."""
         held = bags.counts.copy()
         held.sort_indices()
-        there = None if bags.clock is None else days_there(bags)
-        return cls(held, max(int(np.gcd.reduce(held.data, initial=0)), 1), there)
+        return cls(held, max(int(np.gcd.reduce(held.data, initial=0)), 1), bags.clock)
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
 
     def take(self, rows: Ints) -> Tally:
         """Return the chosen records, in that order and in the same unit."""
-        return Tally(self.counts[rows], self.unit, None if self.there is None else self.there[rows])
+        return Tally(self.counts[rows], self.unit, None if self.clock is None else self.clock[rows])
 
     def once(self) -> Tally:
         """Return the same with each item once."""
