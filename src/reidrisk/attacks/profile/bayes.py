@@ -199,8 +199,9 @@ class ProfileBayes(ScoredAttack[Records]):
         if self._everyone is not None:
             table, self._asked = Tally.of(self._comparable(queries)), None
             self._habits = Habits(self._known, self._everyone, table, self.seed, self.volume, *self._given)
-            if self._given[0] is None:  # who practises weighs hours himself
-                self._habits.learn_hours(self.calibrate)
+            if self._given[0] is None:  # who practises weighs hours otherwise
+                alone = ProfileBayes(calibrate=self.calibrate, seed=self.seed, threads=self.threads, volume=self.volume)
+                self._habits.learn_hours(alone, self.calibrate)
         return self
 
     def given_sizes(self) -> Self:
@@ -293,7 +294,7 @@ class ProfileBayes(ScoredAttack[Records]):
         habits = self._seen(queries)
         if self._asked is None or self._asked[0] is not queries:
             table = replace(Tally.of(self._comparable(queries)), unit=habits.unit)
-            self._asked = queries, self._known.asked(habits.model, table)
+            self._asked = queries, habits.asked(table)
         scorer = SoftDot(self._per_nat, self.threads, self._targets.n_tokens, habits.softness)
         return Posed(scorer, self._known.facing(habits.model), self._asked[1])
 

@@ -1,7 +1,7 @@
 """Hours of the day in a rehearsal: records that are cut know none, so sure links tell what hours are worth.
 
-What they add to scores is :mod:`reidrisk.attacks.profile.sized.hours`. Where they tell much, both tables hold parts of
-the same visits, and more links are right than a rehearsal foresees.
+What they add to scores is :mod:`reidrisk.attacks.profile.hours`. Where they tell much, and a target seems to hold all
+hours of a query, both tables hold parts of the same visits, and more links are right than a rehearsal foresees.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized.hours import FEWEST, LIKE, MOST, NEAR, Suspects, hours_of_queries, learnt_hours
+from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.profile.hours import COMPARED, NEAR, HourTerms, Suspects, learnt_hours
 from reidrisk.attacks.profile.sized.rows import on_grid
 from reidrisk.attacks.rehearsed.choices import SCALES
 from reidrisk.attacks.rehearsed.estimate import Estimate, lifted, logit
 from reidrisk.attacks.rehearsed.panel import Panel, Side, affordable, reference
-from reidrisk.attacks.rehearsed.scorer import HOUR_STEPS, WeighedPanel
+from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rivals.clock import Clock
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
@@ -29,13 +30,14 @@ _MUCH = 0.5  # logits that hours add, from which on they are hours of the same v
 class Hours:
     """What hours of a query add to the score of each target, and by how many logits more are found."""
 
+    terms: HourTerms
     added: SparseRows
     lift: float = 0.0
 
     @property
     def same_visits(self) -> bool:
         """Whether hours tell so much that both tables must hold parts of the same visits."""
-        return self.lift >= _MUCH
+        return self.lift >= _MUCH and self.terms.same_visits
 
     def lifted(self, estimate: Estimate, n: int) -> Estimate:
         """Return the estimate of ``n`` links; no rehearsal foresees all that shared visits tell."""
@@ -44,7 +46,7 @@ class Hours:
 
     def scaled(self, scale: float) -> Hours:
         """Return the hours with what they add to scores multiplied."""
-        return replace(self, added=on_grid(self.added.rows * (scale / HOUR_STEPS), HOUR_STEPS))
+        return replace(self, added=on_grid(self.added.rows * scale, 1))
 
     def known(self, targets: Side) -> Side:
         """Return the targets with what hours add."""
@@ -52,38 +54,40 @@ class Hours:
 
     def asked(self, queries: Side, records: Bags) -> Side:
         """Return the queries with their hours; where these are not known, nothing is added."""
-        return replace(queries, hours=None if records.clock is None else on_grid(hours_of_queries(records.clock), 1))
+        return replace(queries, hours=None if records.clock is None else self.terms.of_queries(records.clock))
 
 
-def rehearsed_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags) -> Hours | None:
-    """Return what hours add, or None: they are not known, the table is small, or they tell nothing clearly."""
-    if not Clock.applies(targets, queries) or len(targets) < 2 * LIKE or len(queries) < FEWEST:
+def rehearsed_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags, seed: int) -> Hours | None:
+    """Return what hours add, or None: they are not known, the table is small, or items tell that they say nothing."""
+    if not Clock.applies(targets, queries):
         return None
     scorer = WeighedPanel(panel.scorers, panel.typical, weights)
-    some, known, asked = some_of(panel, queries)
+    rows, known, asked = some_of(panel, queries)
     suspects, sure = _suspects(scorer, known, asked)
-    terms = learnt_hours(targets.clock, some.clock, suspects, reference(targets, MOST))
+    alone = ProfileBayes(seed=seed, volume=False)
+    terms = learnt_hours(alone, targets.clock, queries.clock, rows, suspects, reference(targets, COMPARED))
     if terms is None:
         return None
-    hours = Hours(on_grid(terms.of_targets(targets.clock), HOUR_STEPS))
-    _, after = linked(scorer, hours.known(known), hours.asked(asked, some))
+    hours = Hours(terms, terms.of_targets(targets.clock))
+    _, after = linked(scorer, hours.known(known), hours.asked(asked, queries.take(rows)))
     return replace(hours, lift=logit(float(after.mean())) - logit(float(sure.mean())))
 
 
 def _suspects(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Suspects, Floats]:
     """Return the targets nearest to each query and how likely they are, and how likely the nearest is."""
-    near, chance = np.empty((len(asked), NEAR), dtype=np.int64), np.empty((len(asked), NEAR))
+    k = min(NEAR, len(known))
+    near, chance = np.empty((len(asked), k), dtype=np.int64), np.empty((len(asked), k))
     for part, scores in scorer._blocks(known, asked):
-        near[part] = np.argsort(-scores, axis=1, kind="stable")[:, :NEAR]
+        near[part] = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
         chance[part] = np.take_along_axis(np.exp(below), near[part], axis=1) / np.exp(below).sum(axis=1, keepdims=True)
     return Suspects(near, chance), chance[:, 0]
 
 
-def some_of(panel: Panel, queries: Bags) -> tuple[Bags, Side, Side]:
-    """Return some of the real queries, and the targets and them as the panel takes them."""
-    some = queries.take(reference(queries, affordable(len(panel.known), _ASKED)))
-    return some, panel.known, panel.asked(some)
+def some_of(panel: Panel, queries: Bags) -> tuple[Ints, Side, Side]:
+    """Return the rows of some of the real queries, and the targets and them as the panel takes them."""
+    some = reference(queries, affordable(len(panel.known), _ASKED))
+    return some, panel.known, panel.asked(queries.take(some))
 
 
 def linked(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Ints, Floats]:
@@ -98,9 +102,9 @@ def linked(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Ints, Floats
 
 def fitted(scorer: WeighedPanel, panel: Panel, hours: Hours, queries: Bags, rate: float) -> float:
     """Return by how much to multiply scores, hours included, so that the mean probability of links is this rate."""
-    some, known, asked = some_of(panel, queries)
+    rows, known, asked = some_of(panel, queries)
     said = np.zeros(len(SCALES))
-    for _, scores in scorer._blocks(hours.known(known), hours.asked(asked, some)):
+    for _, scores in scorer._blocks(hours.known(known), hours.asked(asked, queries.take(rows))):
         below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
         said += [float((1.0 / np.exp(scale * below).sum(axis=1)).sum()) for scale in SCALES]
     return float(np.exp(np.interp(rate, said / len(asked), np.log(SCALES))))

@@ -122,7 +122,7 @@ def _practised(
     estimate = as_far_as_seen(estimate, cutting)
     weights = real.scaled(weights, estimate.rate)
     # The surest links teach, however sure they are.
-    hours = rehearsed_hours(panel, bold, targets, queries)
+    hours = rehearsed_hours(panel, bold, targets, queries, seed)
     if hours is not None:
         estimate = hours.lifted(estimate, len(queries))
     sizes = learnt_sizes(WeighedPanel(panel.scorers, panel.typical, bold), panel, targets, queries)

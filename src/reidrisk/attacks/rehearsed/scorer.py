@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.attacks.profile.hours import STEPS
 from reidrisk.attacks.rehearsed.panel import READINGS, Side
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.search import UNIT, ByBlocks
 from reidrisk.search.answer import FAR
 from reidrisk.search.sparse import SparseDot
 
-HOUR_STEPS = 1 << 20  # of what hours of the day add, in one nat
 GRID = 1 << 24  # steps of a nat: fine enough that different scores of one attack stay different
 
 
@@ -47,7 +47,7 @@ class WeighedPanel(ByBlocks):
                 raw = np.asarray(scorer.scores(targets.parts[k], queries.parts[k]), dtype=np.float64)
                 total = total + self._read(raw, k, targets.mean[:, k], targets.spread[:, k], queries)
         if targets.hours is not None and queries.hours is not None:
-            total = total + SparseDot().scores(targets.hours, queries.hours) / HOUR_STEPS
+            total = total + SparseDot().scores(targets.hours, queries.hours) / STEPS
         if targets.size is not None and queries.size is not None:
             total = total + self._sized(targets.size[None, :], queries.size[:, None])
         if targets.taken is not None and targets.place is not None and queries.near is not None:
@@ -69,7 +69,7 @@ class WeighedPanel(ByBlocks):
                 mean, spread = targets.mean[rows, k][:, None], targets.spread[rows, k][:, None]
                 total = total + self._read(raw[:, None], k, mean, spread, queries)[:, 0]
         if targets.hours is not None and queries.hours is not None:
-            total = total + SparseDot().pairs(targets.hours, queries.hours, rows) / HOUR_STEPS
+            total = total + SparseDot().pairs(targets.hours, queries.hours, rows) / STEPS
         if targets.size is not None and queries.size is not None:
             total = total + self._sized(targets.size[rows], queries.size)
         if targets.taken is not None and targets.place is not None and queries.near is not None:

@@ -52,7 +52,8 @@ class SizeTerm:
 
 def learnt_sizes(scorer: WeighedPanel, panel: Panel, targets: Bags, queries: Bags) -> SizeTerm | None:
     """Return how closely sizes agree; None where they do not, or where too few links are sure to tell."""
-    some, known, asked = some_of(panel, queries)
+    rows, known, asked = some_of(panel, queries)
+    some = queries.take(rows)
     best, sure = linked(scorer, known, asked)
     rows = np.flatnonzero(sure > _SURE)
     if len(rows) < _FEWEST:

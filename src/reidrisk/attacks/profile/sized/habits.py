@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reidrisk.attacks.profile.hours import COMPARED, NEAR, HourTerms, Suspects, learnt_hours
 from reidrisk.attacks.profile.sized import evidence, softening
-from reidrisk.attacks.profile.sized.hours import MOST, NEAR, Suspects, learnt_hours
 from reidrisk.attacks.profile.sized.model import Model
-from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags
+from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, with_hours
 from reidrisk.attacks.profile.sized.softness import SoftDot, Softness
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
 from reidrisk.base import Ints, stream
 from reidrisk.search.answer import UNIT
+from reidrisk.search.sparse import SparseRows
 
 if TYPE_CHECKING:
     from reidrisk.attacks.rehearsed.cutting import Cutting
@@ -48,6 +49,8 @@ class Habits:
         self._known, self._everyone, self._seed, self._queries = known, everyone, seed, queries
         self._cutting = cutting
         self.unit = queries.unit
+        self.hours: HourTerms | None = None
+        known.with_hours(None)
         self.softness: Softness | None = None
         self.model: Model = evidence.default(known)
         told = cutting is not None and cutting.borne_out  # however few they are
@@ -58,28 +61,37 @@ class Habits:
                 self.model = evidence.learn_volume(sample, self.model, known.table, queries)
         self.model = self.model.facing(queries)
 
-    def learn_hours(self, calibrate: bool) -> None:
-        """Learn what hours of the day add, where both sides know them, from how likely targets are by items."""
-        table, queries = self._known.table, self._queries
-        if table.clock is None or queries.clock is None or not queries.counts.nnz or len(table) < NEAR:
+    def asked(self, queries: Tally) -> SparseRows:
+        """Return the weights of queries, and beside them their hours, where these count."""
+        rows = self._known.asked(self.model, queries)
+        if self.hours is None:
+            return rows
+        clock = self.hours.nothing(len(queries)) if queries.clock is None else queries.clock
+        return with_hours(rows, self.hours.of_queries(clock))
+
+    def learn_hours(self, alone: Any, calibrate: bool) -> None:
+        """Learn what hours of the day add, where both sides know them; ``alone`` is a model of bags, not fitted."""
+        known, queries = self._known.table, self._queries
+        if known.clock is None or queries.clock is None or not queries.counts.nnz:
             return
         self.learn_softness(calibrate)
         assert self.softness is not None
-        order, asked = table.in_order(table.holders), queries.in_order(table.holders)
-        rng, few = stream(self._seed, "profile bayes hours"), min(_TEACHING, max(_PAIRS // len(table), _TEACHING_LEAST))
-        asked = asked[np.sort(rng.permutation(len(asked))[:few])]
-        compared = order[np.sort(rng.permutation(len(order))[:MOST])]
+        order, asked = known.in_order(known.holders), queries.in_order(known.holders)
+        rng, few = stream(self._seed, "profile bayes hours"), min(_TEACHING, max(_PAIRS // len(known), _TEACHING_LEAST))
+        asked, compared = (
+            rows[np.sort(rng.permutation(len(rows))[:n])] for rows, n in ((asked, few), (order, COMPARED))
+        )
         suspects = self._suspects(queries.take(asked), order)
-        found = learnt_hours(table.clock, queries.clock[asked], suspects, compared)
-        if found is not None:  # the temperature is of items
-            self.model = replace(self.model, hours=found.scaled(self.softness.temperature))
+        self.hours = learnt_hours(alone, known.clock, queries.clock, asked, suspects, compared)
+        if self.hours is not None:  # the temperature is of items
+            self._known.with_hours(self.hours.of_targets(known.clock, self.softness.temperature))
 
     def _suspects(self, queries: Tally, order: Ints) -> Suspects:
         """Return the targets nearest to each query, of equals the first in this order, and how likely they are."""
         scorer = SoftDot(STEPS, None, queries.counts.shape[1], self.softness)
         targets = self._known.facing(self.model).take(order)
         asked = self._known.asked(self.model, queries)
-        near = scorer.candidates(targets, asked, NEAR)
+        near = scorer.candidates(targets, asked, min(NEAR, len(order)))
         below = (near.score - near.score[:, :1]) / (STEPS * scorer.temperatures(asked)[:, None])
         total = scorer.total(targets, asked, near.score[:, 0]) / UNIT
         return Suspects(order[near.target], np.exp(below) / total[:, None])
@@ -165,6 +177,6 @@ class Habits:
         if self._parts is None or self.model.levels is not None:  # a burst cut event by event is no new burst
             return Softness()
         # Parts are cut to the sizes of queries, whoever they are of: their totals tell nothing.
-        plain = replace(self.model, volume=None, hours=None)
+        plain = replace(self.model, volume=None)
         typical = max(float(np.median(plain.sizes_of(self._queries))), 1.0)
         return softening.soften(self._parts, plain, typical)

@@ -37,7 +37,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.sized.facts import Facts
-from reidrisk.attacks.profile.sized.hours import HourTerms
 from reidrisk.attacks.profile.sized.levels import ItemLevels
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import Taste
@@ -54,8 +53,7 @@ class Model:
     """The parameters: ``share`` rho, ``strength`` A, ``spread`` S (infinite: independent), or the ``distinct`` form.
 
     ``fine``: what bursts tell is tabulated for large counts. ``sizes`` are those of queries at which Z, or (n)_m of
-    facts, is tabulated. ``volume`` is what totals tell, where they are evidence, and ``hours`` what hours of the day
-    do. ``taste`` says what else somebody with
+    facts, is tabulated. ``volume`` is what totals tell, where they are evidence. ``taste`` says what else somebody with
     such a record has, instead of p; if tables are ``apart``, that alone counts. Where there are ``levels``, or queries
     are ``facts``, that alone counts.
     """
@@ -67,7 +65,6 @@ class Model:
     fine: bool = False
     sizes: tuple[int, ...] = ()
     volume: Volume | None = None
-    hours: HourTerms | None = None
     taste: Taste | None = None
     apart: bool = False
     levels: ItemLevels | None = None

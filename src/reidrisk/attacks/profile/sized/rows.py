@@ -2,8 +2,8 @@
 
 Columns are the items; one for all that a target does not hold; then, of the distinct form and of facts, one for each
 tabulated size of queries; of bursts, one for each knot of the same for events after the first, and for each item and
-knot; of facts, two for each item and knot. Last, beside all these, stand three for totals, and those of hours of the
-day (:mod:`reidrisk.attacks.profile.sized.hours`), where these are evidence.
+knot; of facts, two for each item and knot. Beside all these stand three for totals, where these are evidence, and last
+what :mod:`reidrisk.attacks.profile.hours` adds.
 """
 
 import math
@@ -14,12 +14,11 @@ import numpy as np
 
 from reidrisk.attacks.profile.sized.distinct import log_sums
 from reidrisk.attacks.profile.sized.facts import Facts, without_replacement
-from reidrisk.attacks.profile.sized.hours import hours_of_queries
 from reidrisk.attacks.profile.sized.model import AGAIN, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import COARSE
+from reidrisk.attacks.profile.sized.volume import VolumeTerms
 from reidrisk.base.arrays import Bools, Floats, Ints
-from reidrisk.records.calendar import HOURS
 from reidrisk.search.sparse import SparseRows
 
 _TARGET_STEPS, QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
@@ -42,10 +41,10 @@ class WantedItems(NamedTuple):
 
 
 class KnownBags:
-    """Targets, with the popularity of items that was learnt from all of them."""
+    """Targets, with the popularity of items that was learnt from all of them, and what hours of the day add."""
 
-    def __init__(self, table: Tally, popularity: Floats) -> None:
-        self.table, self.popularity = table, popularity
+    def __init__(self, table: Tally, popularity: Floats, hours: SparseRows | None = None) -> None:
+        self.table, self.popularity, self.hours = table, popularity, hours
         self._laid_out: tuple[Model, SparseRows] | None = None
 
     def __len__(self) -> int:
@@ -53,18 +52,29 @@ class KnownBags:
 
     def take(self, rows: Ints) -> "KnownBags":
         """Return the chosen targets, in that order."""
-        return KnownBags(self.table.take(rows), self.popularity)
+        return KnownBags(self.table.take(rows), self.popularity, None if self.hours is None else self.hours.take(rows))
+
+    def with_hours(self, hours: SparseRows | None) -> None:
+        """Put what hours of the day add beside the weights of items."""
+        self.hours, self._laid_out = hours, None
 
     def facing(self, model: Model) -> SparseRows:
         """Return the weights of the targets on the grid; those of the last model are kept."""
         if self._laid_out is None or self._laid_out[0] != model:
             rows = target_rows(model, self.table, self.popularity)
-            self._laid_out = model, on_grid(rows, _TARGET_STEPS)
+            self._laid_out = model, with_hours(on_grid(rows, _TARGET_STEPS), self.hours)
         return self._laid_out[1]
 
     def asked(self, model: Model, queries: Tally) -> SparseRows:
         """Return the weights of queries on the grid."""
         return on_grid(query_rows(model, queries, self.popularity), QUERY_STEPS)
+
+
+def with_hours(rows: SparseRows, hours: SparseRows | None) -> SparseRows:
+    """Return the rows with those of hours beside them."""
+    from scipy import sparse
+
+    return rows if hours is None else SparseRows(sparse.hstack([rows.rows, hours.rows], format="csr"))
 
 
 def on_grid(rows: Any, steps: int) -> SparseRows:
@@ -114,29 +124,20 @@ def _entries(model: Model, table: Tally) -> _Entries:
 
 def target_rows(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None = None) -> Any:
     """Return the weights of targets, of the ``wanted`` items only; default: all."""
-    beside = [] if model.volume is None else [np.stack(model.volume.of_targets(table.totals), axis=1)]
-    beside += [] if model.hours is None else [model.hours.of_targets(_clock(table))]
-    return _together(_item_rows_of_targets(model, table, popularity, wanted), beside)
+    items = _item_rows_of_targets(model, table, popularity, wanted)
+    return items if model.volume is None else _beside(items, model.volume.of_targets(table.totals))
 
 
 def query_rows(model: Model, table: Tally, popularity: Floats) -> Any:
     """Return the weights of queries."""
-    beside = [] if model.volume is None else [np.stack(model.volume.of_queries(table.totals), axis=1)]
-    beside += [] if model.hours is None else [hours_of_queries(_clock(table))]
-    return _together(_item_rows_of_queries(model, table, popularity), beside)
+    items = _item_rows_of_queries(model, table, popularity)
+    return items if model.volume is None else _beside(items, model.volume.of_queries(table.totals))
 
 
-def _together(items: Any, beside: Sequence[Any]) -> Any:
+def _beside(items: Any, terms: VolumeTerms) -> Any:
     from scipy import sparse
 
-    return sparse.hstack([items, *map(sparse.csr_array, beside)], format="csr") if beside else items
-
-
-def _clock(table: Tally) -> Any:
-    from scipy import sparse
-
-    n, items = table.counts.shape
-    return sparse.csr_array((n, HOURS * (items + 1)), dtype=np.int64) if table.clock is None else table.clock
+    return sparse.hstack([items, sparse.csr_array(np.stack(terms, axis=1))], format="csr")
 
 
 def _item_rows_of_targets(model: Model, table: Tally, popularity: Floats, wanted: WantedItems | None) -> Any:
