@@ -11,10 +11,12 @@ where q_ih of a query's hours are h, with item i; the rest is :mod:`reidrisk.att
 targets. Whose a query is, is not known, but how likely each target is by its items; and of two witnesses that are
 independent the one tells what the other is worth. First k, then l are those under which the mean over queries of
 
-    log sum_t P(t | items) e_t,    e_t = exp(what hours add) over its mean for all targets,
+    log sum_t P(t | items) e_t,    e_t = exp(what hours add) over what it is for others,
 
-is highest. Where the two sides are not of one time zone, or of other periods, no target that is likely shares a query's
-hours, and none count. Where items say nothing, they cannot speak against hours, and k is 1.
+is highest: half of these others are any targets, half the next likeliest. People who have the same items may well have
+the same hours, and then hours say less. Where the two sides are not of one time zone, or of other periods, no target
+that is likely shares a query's hours, and none count; nor do they where they make links less sure. Where items hardly
+tell who anybody is, they cannot speak for hours, either: links by hours that are far surer count in full.
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ from reidrisk.records import Bags
 from reidrisk.records.calendar import HOURS
 from reidrisk.search.sparse import SparseDot, SparseRows
 
-FEWEST, NEAR, COMPARED = 20, 10, 2_000  # records of either side, targets that a query may be of, and all in their place
+FEWEST, NEAR, COMPARED = 20, 10, 2_000  # records of either side, targets that a query may be of, and any targets
 _POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
 _CLEAR, _UNCLEAR = 3.0, 2.0  # standard errors by which hours must tell, and by which items may speak against them
 _LITTLE = 0.02  # nats of a query in which they may, too
+_SURER = 3.0  # how many times as sure links by hours must be to count in full
 _HIGHEST = 50.0  # logarithm of what hours may say for a target
 _TARGET_STEPS, _QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
 STEPS = _TARGET_STEPS * _QUERY_STEPS  # steps of what hours add in one nat
@@ -49,6 +52,11 @@ class Suspects(NamedTuple):
 
     target: Ints
     chance: Floats
+
+    def sure(self, beyond: Floats) -> float:
+        """Return how likely the likeliest is on average, if hours say so much for each, (q, k)."""
+        each = self.chance * np.exp(np.minimum(beyond, _HIGHEST) - self.told(beyond)[:, None])
+        return float(each.max(axis=1).mean())
 
     def told(self, beyond: Floats) -> Floats:
         """Return the log of how much likelier each query is if hours say so much for its suspects, (q, k)."""
@@ -99,12 +107,7 @@ class HourTerms:
         each = SparseRows(queries.rows[np.repeat(np.arange(n), k)])
         own = SparseDot().pairs(targets, each, suspects.target.ravel()).reshape(n, k) / STEPS
         others = SparseDot().scores(targets.take(compared), queries) / STEPS
-        there, found = HourCells.of(known).known[suspects.target], []
-        for power in _POWERS:
-            top = power * others.max(axis=1, keepdims=True)
-            mean = top + np.log(np.exp(power * others - top).mean(axis=1, keepdims=True))
-            found.append(np.where(there, power * own - mean, 0.0))
-        return found
+        return [_beyond(power * own, power * others) for power in _POWERS]
 
 
 def learnt_hours(
@@ -113,24 +116,33 @@ def learnt_hours(
     """Return what hours add, as items tell of whom some queries are; None where they tell that hours say nothing.
 
     ``model`` is the model of bags, not yet fitted, ``known`` and ``queries`` the hours that bags of both sides hold,
-    ``some`` are the queries whose suspects are given, and ``compared`` some targets.
+    ``some`` are the queries whose suspects are given, and ``compared`` any targets.
     """
     cells = HourCells.of(known)
-    compared = compared[cells.known[compared]]
-    if min(len(compared), len(some)) < FEWEST or not HourCells.of(queries).known.any():
+    if min(int(cells.known.sum()), len(some)) < FEWEST or not HourCells.of(queries).known.any():
         return None
     alone, asked = model.fit(hour_bags(known)).look_around(hour_bags(queries)), queries[some]
-    alone.link(hour_bags(asked), probability=True)  # how far it can be trusted is learnt when it is asked for that
+    sure = float(alone.link(hour_bags(asked), probability=True).probability.mean())
     terms = HourTerms(alone, alone._posed(hour_bags(asked)).targets.rows, HourHabits.learnt(cells))
     said = terms.said(known, asked, suspects, compared)
-    power, told = _most_likely(said, suspects)
-    if not _clear(told):
-        power, told = len(said) - 1, suspects.told(said[-1])
-        if told.mean() < -_LITTLE - _UNCLEAR * told.std() / np.sqrt(len(told)):
+    power, told = len(said) - 1, suspects.told(said[-1])
+    refuted = told.mean() < -_LITTLE - _UNCLEAR * told.std() / np.sqrt(len(told))
+    if refuted or sure < _SURER * suspects.sure(np.zeros(1)):
+        power, told = _most_likely(said, suspects)
+        if not _clear(told) or suspects.sure(said[power]) < suspects.sure(np.zeros(1)):
             return None
     items = replace(terms, power=0.0, of_items=1.0).said(known, asked, suspects, compared)
     again, both = _most_likely([said[power] + one for one in items], suspects)
     return replace(terms, power=_POWERS[power], of_items=_POWERS[again] if _clear(both - told) else 0.0)
+
+
+def _beyond(own: Floats, others: Floats) -> Floats:
+    """Return by how much each suspect's log-likelihood is beyond that of others: any targets, and other suspects."""
+    top = np.maximum(own.max(axis=1, keepdims=True), others.max(axis=1, keepdims=True))
+    mine = np.exp(own - top)
+    beside = (mine.sum(axis=1, keepdims=True) - mine) / max(own.shape[1] - 1, 1)
+    anybody = np.exp(others - top).mean(axis=1, keepdims=True)
+    return np.asarray(own - top - np.log((anybody + beside) / 2.0))
 
 
 def _most_likely(said: list[Floats], suspects: Suspects) -> tuple[int, Floats]:

@@ -78,9 +78,8 @@ class Habits:
         assert self.softness is not None
         order, asked = known.in_order(known.holders), queries.in_order(known.holders)
         rng, few = stream(self._seed, "profile bayes hours"), min(_TEACHING, max(_PAIRS // len(known), _TEACHING_LEAST))
-        asked, compared = (
-            rows[np.sort(rng.permutation(len(rows))[:n])] for rows, n in ((asked, few), (order, COMPARED))
-        )
+        asked = asked[np.sort(rng.permutation(len(asked))[:few])]
+        compared = order[np.sort(rng.permutation(len(order))[:COMPARED])]
         suspects = self._suspects(queries.take(asked), order)
         self.hours = learnt_hours(alone, known.clock, queries.clock, asked, suspects, compared)
         if self.hours is not None:  # the temperature is of items
