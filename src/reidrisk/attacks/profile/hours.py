@@ -16,7 +16,7 @@ independent the one tells what the other is worth. First k, then l are those und
 is highest: half of these others are any targets, half the next likeliest. People who have the same items may well have
 the same hours, and then hours say less. Where the two sides are not of one time zone, or of other periods, no target
 that is likely shares a query's hours, and none count; nor do they where they make links less sure. Where items hardly
-tell who anybody is, they cannot speak for hours, either: links by hours that are far surer count in full.
+tell who anybody is, they cannot tell: links by hours that are far surer count in full.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ from reidrisk.search.sparse import SparseDot, SparseRows
 
 FEWEST, NEAR, COMPARED = 20, 10, 2_000  # records of either side, targets that a query may be of, and any targets
 _POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
-_CLEAR, _UNCLEAR = 3.0, 2.0  # standard errors by which hours must tell, and by which items may speak against them
-_LITTLE = 0.02  # nats of a query in which they may, too
+_CLEAR = 3.0  # standard errors by which hours must tell
 _SURER = 3.0  # how many times as sure links by hours must be to count in full
 _HIGHEST = 50.0  # logarithm of what hours may say for a target
 _TARGET_STEPS, _QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
@@ -126,8 +125,7 @@ def learnt_hours(
     terms = HourTerms(alone, alone._posed(hour_bags(asked)).targets.rows, HourHabits.learnt(cells))
     said = terms.said(known, asked, suspects, compared)
     power, told = len(said) - 1, suspects.told(said[-1])
-    refuted = told.mean() < -_LITTLE - _UNCLEAR * told.std() / np.sqrt(len(told))
-    if refuted or sure < _SURER * suspects.sure(np.zeros(1)):
+    if sure < _SURER * suspects.sure(np.zeros(1)):
         power, told = _most_likely(said, suspects)
         if not _clear(told) or suspects.sure(said[power]) < suspects.sure(np.zeros(1)):
             return None
