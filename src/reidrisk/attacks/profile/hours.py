@@ -125,9 +125,10 @@ def learnt_hours(
     terms = HourTerms(alone, alone._posed(hour_bags(asked)).targets.rows, HourHabits.learnt(cells))
     said = terms.said(known, asked, suspects, compared)
     power, told = len(said) - 1, suspects.told(said[-1])
-    if sure < _SURER * suspects.sure(np.zeros(1)):
+    by_items = suspects.sure(np.zeros(1))
+    if sure < _SURER * by_items:
         power, told = _most_likely(said, suspects)
-        if not _clear(told) or suspects.sure(said[power]) < suspects.sure(np.zeros(1)):
+        if not _clear(told) or suspects.sure(said[power]) < by_items:
             return None
     items = replace(terms, power=0.0, of_items=1.0).said(known, asked, suspects, compared)
     again, both = _most_likely([said[power] + one for one in items], suspects)
@@ -140,7 +141,7 @@ def _beyond(own: Floats, others: Floats) -> Floats:
     mine = np.exp(own - top)
     beside = (mine.sum(axis=1, keepdims=True) - mine) / max(own.shape[1] - 1, 1)
     anybody = np.exp(others - top).mean(axis=1, keepdims=True)
-    return np.asarray(own - top - np.log((anybody + beside) / 2.0))
+    return np.asarray(own - top - np.log(np.maximum((anybody + beside) / 2.0, np.finfo(np.float64).tiny)))
 
 
 def _most_likely(said: list[Floats], suspects: Suspects) -> tuple[int, Floats]:
