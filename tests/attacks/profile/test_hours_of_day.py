@@ -123,6 +123,31 @@ def test_more_people_are_found_by_hours_of_the_same_visits(torn):
     ).all()
 
 
+@pytest.mark.parametrize("late", [0, 9])
+def test_another_time_zone_costs_nobody_even_where_items_tell_little(late):
+    rng = np.random.default_rng(11)
+    common = rng.dirichlet(np.full(40, 0.5))
+    taste = np.array([rng.dirichlet(30 * common + 1e-3) for _ in range(250)])
+    habits = rng.dirichlet(np.full(24, 0.125), 250)
+    who = np.tile(np.repeat(np.arange(250), 15), 2)
+    second = np.arange(len(who)) >= len(who) // 2
+    item = np.array([rng.choice(40, p=taste[i]) for i in who])
+    hour = np.array([rng.choice(24, p=habits[i]) for i in who]) + late * second
+    when = ((rng.integers(60, size=len(who)) + 100 * second) * 24 + hour) * 3_600
+    log = {"who": who, "what": item, "when": when.astype("M8[s]")}
+    log = Events(log, user="who", items="what", time="when")
+    side = log.time >= 90 * 86_400
+    known, asked = (log.take(part).bags() for part in (~side, side))
+    found, blind = (
+        attacks.ProfileBayes().fit(one).look_around(two)
+        for one, two in ((known, asked), (known.with_clock(None), asked.with_clock(None)))
+    )
+    if late:
+        assert right(found, asked) == right(blind, asked)
+    else:
+        assert right(found, asked) > right(blind, asked) + 0.1
+
+
 def test_links_by_hours_do_not_depend_on_the_order_of_people_or_names_of_items(torn):
     known, asked = torn
     rng = np.random.default_rng(0)

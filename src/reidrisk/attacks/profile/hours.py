@@ -16,7 +16,8 @@ independent the one tells what the other is worth. First k, then l are those und
 is highest: half of these others are any targets, half the next likeliest. People who have the same items may well have
 the same hours, and then hours say less. Where the two sides are not of one time zone, or of other periods, no target
 that is likely shares a query's hours, and none count; nor do they where they make links less sure. Where items hardly
-tell who anybody is, they cannot tell: links by hours that are far surer count in full.
+tell who anybody is, they cannot tell: hours count in full if they look like those of the same visits, and links by them
+are far surer.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def learnt_hours(
     said = terms.said(known, asked, suspects, compared)
     power, told = len(said) - 1, suspects.told(said[-1])
     by_items = suspects.sure(np.zeros(1))
-    if sure < _SURER * by_items:
+    if sure < _SURER * by_items or not terms.same_visits:
         power, told = _most_likely(said, suspects)
         if not _clear(told) or suspects.sure(said[power]) < by_items:
             return None
