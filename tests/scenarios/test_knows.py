@@ -58,6 +58,20 @@ def test_facts_of_events_are_events_whatever_their_amount_and_order(log, seed, r
     assert case.queries.users.tolist() == np.flatnonzero(counts >= 2).tolist()
     assert (dense(case.queries) <= dense(case.targets)[case.truth.target]).all()
     assert (dense(case.queries) == dense(other.queries)).all()
+    assert dense(case.targets).sum(axis=1).tolist() == counts[counts > 0].tolist()
+
+
+@pytest.mark.parametrize("attack", [attacks.ProfileBayes, attacks.NaiveBayes])
+def test_amounts_of_events_hide_nobody(attack):
+    """Facts are events. Whoever holds the log sees how many of each there are, however much each was of."""
+    rng = np.random.default_rng(0)
+    item = np.concatenate([rng.choice(8, 40, p=taste) for taste in rng.dirichlet(np.full(8, 0.7), 300)])
+    log = {"who": np.repeat(np.arange(300), 40), "what": item, "n": np.ceil(rng.lognormal(0.0, 2.0, len(item)))}
+    rates = []
+    for amount in ("n", None):
+        case = Knows(Events(log, user="who", items="what", amount=amount), facts=16).case(seed=0)
+        rates.append(measure.random_user(attack(), case.targets, case.queries, case.truth).rate)
+    assert rates[0] == rates[1] > 0.12
 
 
 @settings(deadline=None)

@@ -24,8 +24,8 @@ class Knows(Scenario):
     """The attacker knows a few facts of a person, true or not, and looks for that person in the whole table.
 
     For each person with at least ``facts`` facts, that many are drawn without replacement: of Events one event each,
-    counted once whatever its amount; of Bags one unit of a count each; of Traces one cell each, in its epoch, and the
-    rest of the row is missing. Each fact is wrong with probability ``errors``: an item drawn by how often it occurs in
+    counted once whatever its amount, and so the table counts them; of Bags one unit of a count each; of Traces one
+    cell each, in its epoch, and the rest of the row is missing. Each fact is wrong with probability ``errors``: an item drawn by how often it occurs in
     the table stands in its place. ``columns`` are the epochs of Traces that facts are drawn from; default: all.
 
     Of Attributes, ``columns`` are names: the attacker knows all of them, each cell wrong with probability ``errors``
@@ -120,9 +120,9 @@ class Knows(Scenario):
     def _of_items(self, seed: int) -> tuple[Bags, Bags, Ints]:
         from scipy import sparse
 
-        targets = self.table.bags() if isinstance(self.table, Events) else self.table
+        targets = self.table.counted().bags() if isinstance(self.table, Events) else self.table
         held = targets.counts
-        if isinstance(self.table, Events):
+        if isinstance(self.table, Events):  # one by one, in the order of their times
             starts = np.searchsorted(self.table.user, np.arange(len(targets) + 1))
             ones = np.ones(len(self.table), dtype=np.int64)
             held = sparse.csr_array((ones, self.table.item, starts), shape=targets.counts.shape)
