@@ -100,6 +100,22 @@ def test_hours_of_the_same_visits_tell_alone_where_items_say_nothing():
         assert right(blind, asked) < 0.1, kind
 
 
+def test_habits_of_the_day_tell_alone_where_items_say_nothing():
+    """Each is there at hours of their own, on either side other ones, and anybody may have anything."""
+    rng = np.random.default_rng(5)
+    habits = rng.dirichlet(np.full(24, 0.15), 300)
+    who = np.repeat(np.arange(300), 24)
+    hour = np.array([rng.choice(24, p=habits[i]) for i in who])
+    when = ((rng.integers(60, size=len(who)) * 24 + hour) * 3_600).astype("M8[s]")
+    log = {"who": who, "what": rng.integers(60, size=len(who)), "when": when}
+    log = Events(log, user="who", items="what", time="when")
+    side = np.arange(len(log)) % 2 == 0
+    known, asked = (log.take(part).bags() for part in (side, ~side))
+    attack = attacks.ProfileBayes().fit(known).look_around(asked)
+    assert not attack._habits.hours.same_visits
+    assert right(attack, asked) > right(attacks.Clock().fit(known).look_around(asked), asked) - 0.03 > 0.3
+
+
 @pytest.fixture(scope="module")
 def torn():
     return torn_tables(4)

@@ -36,7 +36,9 @@ from reidrisk.search.sparse import SparseDot, SparseRows
 FEWEST, NEAR, COMPARED = 20, 10, 2_000  # records of either side, targets that a query may be of, and any targets
 _POWERS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
 _CLEAR = 3.0  # standard errors by which hours must tell
-_SURER = 3.0  # how many times as sure links by hours must be to count in full
+_SURER = 3.0  # times as sure that links by hours must be to count in full
+_LITTLE = 0.03  # sureness by items that tell nothing of what hours are worth
+_SEEN = 1.5  # standard errors by which hours must speak for likely targets rather than for those of other queries
 _HIGHEST = 50.0  # logarithm of what hours may say for a target
 _TARGET_STEPS, _QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
 STEPS = _TARGET_STEPS * _QUERY_STEPS  # steps of what hours add in one nat
@@ -109,6 +111,11 @@ class HourTerms:
         others = SparseDot().scores(targets.take(compared), queries) / STEPS
         return [_beyond(power * own, power * others) for power in _POWERS]
 
+    def by_chance(self, known: Any, asked: Any, suspects: Suspects, compared: Ints) -> Floats:
+        """Return what hours in full would tell of suspects that are those of another query."""
+        other = Suspects(np.roll(suspects.target, 1, axis=0), np.roll(suspects.chance, 1, axis=0))
+        return other.told(self.said(known, asked, other, compared)[-1])
+
 
 def learnt_hours(
     model: Any, known: Any, queries: Any, some: Ints, suspects: Suspects, compared: Ints
@@ -125,15 +132,23 @@ def learnt_hours(
     sure = float(alone.link(hour_bags(asked), probability=True).probability.mean())
     terms = HourTerms(alone, alone._posed(hour_bags(asked)).targets.rows, HourHabits.learnt(cells))
     said = terms.said(known, asked, suspects, compared)
-    power, told = len(said) - 1, suspects.told(said[-1])
-    by_items = suspects.sure(np.zeros(1))
-    if sure < _SURER * by_items or not terms.same_visits:
-        power, told = _most_likely(said, suspects)
-        if not _clear(told) or suspects.sure(said[power]) < by_items:
-            return None
+    power, gain = _most_likely(said, suspects)
+    by_items, whole = suspects.sure(np.zeros(1)), suspects.told(said[-1])
+    if sure > _SURER * by_items and (
+        terms.same_visits
+        or by_items < _LITTLE
+        or _clear(whole - terms.by_chance(known, asked, suspects, compared), _SEEN)
+    ):
+        power, gain = len(said) - 1, whole
+    elif not _clear(gain) or suspects.sure(said[power]) < by_items:
+        power, gain = -1, np.zeros(len(some))
+    beyond = said[power] if power >= 0 else np.zeros(suspects.target.shape)
     items = replace(terms, power=0.0, of_items=1.0).said(known, asked, suspects, compared)
-    again, both = _most_likely([said[power] + one for one in items], suspects)
-    return replace(terms, power=_POWERS[power], of_items=_POWERS[again] if _clear(both - told) else 0.0)
+    again, both = _most_likely([beyond + one for one in items], suspects)
+    found = replace(terms, power=_POWERS[power] if power >= 0 else 0.0)
+    if _clear(both - gain) and suspects.sure(beyond + items[again]) >= by_items:
+        return replace(found, of_items=_POWERS[again])
+    return found if power >= 0 else None
 
 
 def _beyond(own: Floats, others: Floats) -> Floats:
@@ -152,8 +167,8 @@ def _most_likely(said: list[Floats], suspects: Suspects) -> tuple[int, Floats]:
     return best, told[best]
 
 
-def _clear(gain: Floats) -> bool:
-    return bool(gain.mean() > _CLEAR * gain.std() / np.sqrt(len(gain)))
+def _clear(gain: Floats, errors: float = _CLEAR) -> bool:
+    return bool(gain.mean() > errors * gain.std() / np.sqrt(len(gain)))
 
 
 def _of_some(rows: Any, known: Bools, times: float) -> Any:
