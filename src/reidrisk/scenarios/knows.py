@@ -25,8 +25,9 @@ class Knows(Scenario):
 
     For each person with at least ``facts`` facts, that many are drawn without replacement: of Events one event each,
     counted once whatever its amount, and so the table counts them; of Bags one unit of a count each; of Traces one
-    cell each, in its epoch, and the rest of the row is missing. Each fact is wrong with probability ``errors``: an item drawn by how often it occurs in
-    the table stands in its place. ``columns`` are the epochs of Traces that facts are drawn from; default: all.
+    cell each, in its epoch, and the rest of the row is missing. Each fact is wrong with probability ``errors``: an
+    item drawn by how often it occurs in the table stands in its place. ``columns`` are the epochs of Traces that facts
+    are drawn from; default: all.
 
     Of Attributes, ``columns`` are names: the attacker knows all of them, each cell wrong with probability ``errors``
     (that of somebody else in the table), and looks the person up in these columns; ``facts`` is of no use then.
