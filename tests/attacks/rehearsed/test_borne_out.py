@@ -117,6 +117,28 @@ def test_facts_of_people_who_have_most_items_are_facts(facts):
     assert find_way(case.targets, case.queries, seed=0).way == "held"
 
 
+def of_hubs(n=600, hubs=3, items=57, seed=0):
+    """Return logs of planes, each of which keeps to the routes of one hub, some common and some rare."""
+    rng = np.random.default_rng(seed)
+    common, home = rng.dirichlet(np.ones(items)), rng.integers(hubs, size=(n, 1))
+    habits = common * np.where(np.arange(items) % hubs == home, 1.0, 0.03)
+    habits /= habits.sum(axis=1, keepdims=True)
+    return np.stack([rng.multinomial(size, p) for size, p in zip(rng.integers(5, 100, n), habits, strict=True)])
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_those_who_share_nothing_with_the_other_kinds_are_not_taken_for_apart(share):
+    """Many flights on few routes: a fifth of them are on the commonest, and strangers are made of the same."""
+    for seed in range(3):
+        flights = of_hubs(seed=seed)
+        asked = np.random.default_rng(seed).binomial(flights, share)
+        both = asked.any(axis=1) & (asked < flights).any(axis=1)
+        targets, queries = Bags((flights - asked)[both]), Bags(asked[both])
+        assert separable(targets, queries), "those of another hub would do"
+        assert abs(together(gains(targets, queries, seed=0)).errors) < 3.0
+        assert find_way(targets, queries, seed=0).way == "part"
+
+
 def test_dense_tables_are_not_taken_for_apart_though_short_records_share_nothing_with_many():
     """Everybody buys nearly everything, in bursts: two halves agree far less than events drawn from one."""
     rng = np.random.default_rng(0)

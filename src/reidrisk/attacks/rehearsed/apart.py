@@ -19,10 +19,10 @@ from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import all_scores
 from reidrisk.attacks.profile.sized.tally import Tally
 from reidrisk.attacks.profile.sized.taste import PRECISIONS, Taste
-from reidrisk.attacks.rehearsed.explained import mean_log, once
+from reidrisk.attacks.rehearsed.explained import mean_log, once, totals_of
 from reidrisk.attacks.rehearsed.panel import fingerprints
 from reidrisk.attacks.rehearsed.strangers import Excess, excess
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
 from reidrisk.records import Bags
 from reidrisk.records.thinning import drawn
@@ -102,10 +102,12 @@ def together(found: list[Floats]) -> Excess:
 def gains(targets: Bags, queries: Bags, seed: int) -> list[Floats]:
     """Return how much more best scores of queries rise than strangers', if sharing is held against; fold by fold."""
     rng = stream(seed, "rehearsal: apart")
-    known, asked = _some(targets, _TARGETS), _some(queries, _PEOPLE)
+    known, asked = targets.take(_usual(targets, _TARGETS)), queries.take(_usual(queries, _PEOPLE))
     if not len(known) or not len(asked):
         return []
-    people, strangers = _as_common(asked, known, rng)
+    long = _as_long(asked, known, rng) if max(known.counts.max(), asked.counts.max()) > 1 else (asked, known)
+    people, strangers = _as_common(once(long[0]), once(long[1]), rng)
+    known = once(known)
     folds = rng.permutation(len(known)) % _FOLDS, rng.permutation(len(asked)) % _FOLDS
     found: list[Floats] = []
     precision = None
@@ -127,12 +129,31 @@ def gains(targets: Bags, queries: Bags, seed: int) -> list[Floats]:
     return found
 
 
+def _as_long(asked: Bags, known: Bags, rng: np.random.Generator) -> tuple[Bags, Bags]:
+    """Return both with as many events as records of the same rank on the other side have, at most.
+
+    Of many events of a few items, what is left of a record is what it holds most of.
+    """
+    sizes = [totals_of(bags).astype(np.int64) for bags in (asked, known)]
+    both = []
+    for bags, own, other in zip((asked, known), sizes, sizes[::-1], strict=True):
+        rank = np.argsort(np.argsort(own, kind="stable"), kind="stable")
+        most = np.sort(other)[rank * len(other) // len(own)]
+        both.append(bags.with_counts(drawn(bags.counts, np.minimum(own, most), rng)))
+    return both[0], both[1]
+
+
 def _some(bags: Bags, most: int) -> Bags:
-    """Return some records that are not far shorter than usual, each item once, in the same order however rows lie."""
+    """Return some records that are not far shorter than usual, each item once."""
+    return once(bags.take(_usual(bags, most)))
+
+
+def _usual(bags: Bags, most: int) -> Ints:
+    """Return the rows of some records that are not far shorter than usual, in the same order however rows lie."""
     sizes = np.diff(bags.counts.indptr)
     least = max(_SHORT * float(np.median(sizes[sizes > 0])), 1.0) if sizes.any() else 1.0
     rows = np.argsort(fingerprints(bags), kind="stable")
-    return once(bags.take(rows[sizes[rows] >= least][:most]))
+    return np.asarray(rows[sizes[rows] >= least][:most])
 
 
 def _as_common(asked: Bags, known: Bags, rng: np.random.Generator) -> tuple[Bags, Bags]:
