@@ -52,6 +52,22 @@ def test_what_is_cut_off_and_what_is_left_are_the_record(table, way, sizes, seed
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_by_rank_whoever_holds_more_is_asked_about_with_more(way):
+    rng = np.random.default_rng(1)
+    table = Bags(rng.poisson(rng.lognormal(0.5, 1.0, (200, 1)), (200, 40)))
+    units = (dense(table) > 0 if way == "apart" else dense(table)).sum(axis=1)
+
+    def agreement(ranked):
+        case = cut(table, np.array([1, 2, 4, 8]), 3, way, ranked=ranked)
+        asked = (dense(case.queries) > 0 if way == "apart" else dense(case.queries)).sum(axis=1)
+        held = units[case.truth.target]
+        many = held >= 16  # whoever has fewer may have to give fewer
+        return stats.spearmanr(held[many], asked[many]).statistic
+
+    assert agreement(ranked=True) > 0.9 > 0.3 > abs(agreement(ranked=False))
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_the_seed_decides(way):
     table = Bags(np.random.default_rng(0).poisson(1.0, (50, 20)))
     one, two, three = (cut(table, np.array([3, 5]), seed, way) for seed in (4, 4, 5))

@@ -16,10 +16,11 @@ Way = Literal["part", "visits", "held", "apart"]
 """How the events of a rehearsed query go: out of the record; so, by whole visits; into both; or with all of an item."""
 
 
-def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0) -> Case:
+def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0, ranked: bool = False) -> Case:
     """Take a query out of every record: targets are what is left, queries come in an order of their own.
 
-    Each record draws a size s from ``sizes``, the totals of real queries, and gives a query of
+    Each record draws a size s from ``sizes``, the totals of real queries, and gives a query of what follows. With
+    ``ranked``, the sizes that are drawn go to records by rank: whoever holds more is asked about with more.
 
     * ``"part"``: s of its events, drawn without replacement and taken out of it, at most half of them; each stays in
       it too with probability ``kept``, and then there may be 1 / (2 - kept) of them;
@@ -43,7 +44,7 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
     one_of("way", way, get_args(Way))
     from_0_to_1("kept", kept, "a share")
     if way == "visits":
-        return _cut_visits(bags, sizes, seed)
+        return _cut_visits(bags, sizes, seed, ranked)
     held: Any = bags.counts
     units = held if way != "apart" else _ones(held)
     totals = np.asarray(units.sum(axis=1), dtype=np.int64).ravel()
@@ -51,7 +52,7 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
     if not enough.any():
         unit = "different items" if way == "apart" else "events"
         raise DataError(f"no record has two {unit} or more, so there is nothing to cut; leave the rehearsal out")
-    wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(bags))
+    wanted = _wanted(sizes, totals, seed, ranked)
     if way == "held" and (totals >= wanted).sum() >= _FEW:
         enough &= totals >= wanted  # whoever is asked about has that many facts
     most = np.where(enough, totals if way == "held" else (totals / (2.0 - kept)).astype(np.int64), 0)
@@ -68,13 +69,13 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
     return Case(bags.with_counts(left), queries, Truth(rows, "cut"))
 
 
-def _cut_visits(bags: Bags, sizes: Ints, seed: int) -> Case:
+def _cut_visits(bags: Bags, sizes: Ints, seed: int, ranked: bool) -> Case:
     visits = bags.visits
     enough = np.zeros(0, dtype=bool) if visits is None else visits.per_record >= 2
     if visits is None or not enough.any():
         raise DataError("no record is known to have two visits or more; cut event by event, with way='part'")
     totals = np.asarray(bags.counts.sum(axis=1), dtype=np.int64).ravel()
-    wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(bags))
+    wanted = _wanted(sizes, totals, seed, ranked)
     gone = visits.draw(wanted, np.where(enough, totals // 2, 0), stream(seed, "cut: visits"))
     rows = stream(seed, "cut: order").permutation(np.flatnonzero(enough))
     left, asked = (bags.with_visits(visits.keep(part)) for part in (~gone, gone))
@@ -85,6 +86,15 @@ def _ones(held: Any) -> Any:
     from scipy import sparse
 
     return sparse.csr_array((np.ones(held.nnz, dtype=np.int64), held.indices, held.indptr), shape=held.shape)
+
+
+def _wanted(sizes: Ints, totals: Ints, seed: int, ranked: bool) -> Ints:
+    """Return the size that each record draws, equal records in an order of their own."""
+    wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(totals))
+    if ranked:
+        tie = stream(seed, "cut: equal sizes").random(len(totals))
+        wanted[np.lexsort((tie, totals))] = np.sort(wanted)
+    return np.asarray(wanted)
 
 
 def _checked(sizes: Ints) -> Ints:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reidrisk.attacks.rehearsed.explained import mistaken, once
+from reidrisk.attacks.rehearsed.panel import reference
 from reidrisk.base.arrays import Ints
-from reidrisk.records import Bags, Case
+from reidrisk.records import Bags, Case, Truth
 from reidrisk.records.cut import Way, cut
 from reidrisk.records.visits import Visits
 
@@ -23,7 +24,8 @@ class Cutting:
     query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
     than strangers do. ``nothing``: each item is held once, and none of a query's seems to be held by its target.
     ``borne_out``: real queries bear it out that nothing is shared, by what they gain or how likely they are. ``wrong``:
-    share of held facts that are anybody's instead.
+    share of held facts that are anybody's instead. ``turned``: queries hold far more than targets, so that they are cut
+    instead. What is cut out of a query stands for its target, and what is left asks for it.
     """
 
     way: Way
@@ -34,12 +36,18 @@ class Cutting:
     nothing: bool = False
     borne_out: bool = False
     wrong: float = 0.0
+    turned: bool = False
 
-    def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
-        """Cut the targets this way, into queries of the real ones' sizes."""
+    def rehearse(self, targets: Bags, queries: Bags, seed: int, ranked: bool = False) -> Case:
+        """Cut the targets this way, into queries of the real ones' sizes; ``ranked``: whoever holds more, into more."""
+        if self.turned:
+            some = queries.take(reference(queries, len(targets)))
+            return _turned(replace(self, turned=False).rehearse(some, targets, seed, ranked))
         if self.way == "visits":
             targets = _in_runs(targets)
-        case = cut(once(targets) if self.once else targets, _sizes(queries, self.way), seed, self.way, self.kept)
+        case = cut(
+            once(targets) if self.once else targets, _sizes(queries, self.way), seed, self.way, self.kept, ranked
+        )
         asked = case.queries if not self.wrong else mistaken(case.queries, targets, self.wrong, seed)
         return Case(targets if self.once else case.targets, asked, case.truth)
 
@@ -48,6 +56,13 @@ def shares_items(case: Case) -> bool:
     """Whether any rehearsed query shares an item with its own target."""
     assert case.truth is not None
     return bool(case.queries.counts.minimum(case.targets.counts[case.truth.target]).nnz)
+
+
+def _turned(case: Case) -> Case:
+    """Return the case with what was cut out as targets, in the order of the records, and what is left as queries."""
+    assert case.truth is not None
+    order = np.argsort(case.truth.target)
+    return Case(case.queries.take(order), case.targets.take(case.truth.target), Truth(np.argsort(order), "cut"))
 
 
 def _in_runs(bags: Bags) -> Bags:

@@ -104,14 +104,16 @@ def shortfall(
 
     What is left of a target has lost part of what it shares with the real query, too, where some is kept: rehearsed
     ones are cut to share as much as that. Where each of the ``targets`` stands for a crowd, as many queries are of
-    others. It is not asked where whole items go to one side or queries are facts that targets hold, nor where whole
-    visits are cut: then a rehearsal is of people who came back, and real queries of others are less like their targets.
+    others. Where queries are cut, the same ones are asked among real targets. It is not asked where whole items go to
+    one side or queries are facts that targets hold, nor where whole visits are cut: then a rehearsal is of people who
+    came back, and real queries of others are less like their targets.
     """
     if cutting.way != "part":
         return None
     case = cutting.rehearse(targets, queries, seed)
     if cutting.kept:
-        remain = float(case.targets.counts.sum() / targets.counts.sum())
+        left, whole = (case.queries, queries) if cutting.turned else (case.targets, targets)
+        remain = float(totals_of(left).mean() / totals_of(whole).mean())
         case = replace(cutting, kept=cutting.kept * remain).rehearse(targets, queries, seed)
     few = questions(case, people)
     if min(few, len(queries)) < _FEWEST:
@@ -120,10 +122,14 @@ def shortfall(
     some, weights = with_say([*attacks, *taught_by(RehearsedPairs.of(case, few))], practice.by_likelihood)
     panel = Panel(some, case.targets, case.queries)
     rehearsed = case.queries.take(slice(0, few))
-    real = of_sizes(queries.take(reference(queries, few)), rehearsed, seed)
+    if cutting.turned:  # the same queries, among real targets
+        known = targets.take(reference(targets, len(case.targets)))
+        facing, real = Panel(some, of_sizes(known, case.targets, seed), case.queries), rehearsed
+    else:
+        facing, real = panel, of_sizes(queries.take(reference(queries, few)), rehearsed, seed)
     rng, nobody = stream(seed, "rehearsal: differing"), np.zeros(len(real), dtype=np.int64)
     theirs, _ = choices_of(panel, panel.asked(rehearsed), case.truth.target[:few], rng)
-    ours, _ = choices_of(panel, panel.asked(real), nobody, rng)
+    ours, _ = choices_of(facing, facing.asked(real), nobody, rng)
     given = ours.scores(weights)
     seen = ours.explained(given) / totals_of(real), ours.sure(given)
     return fallen(theirs, theirs.scores(weights), totals_of(rehearsed), seen, 1.0 / crowd)

@@ -81,11 +81,13 @@ def outlook(
         one, doubt = _drawn_again(attacks, practice, targets, queries, cutting, people, crowd, seed)
         return _estimate(one, math.hypot(_CHANCE * doubt, _UNKNOWN), practice, shorter, n)
     most = _by_coincidence(one + _CHANCE * doubt, 1.0 / shorter**2)
-    # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
-    long = (case.targets, case.queries) if by_visits else (targets, queries)
+    # Few visits cannot be made fewer by the same factor, nor can one side of a record alone: then the cut records are
+    # thinned, not those to be cut.
+    cut_first = by_visits or cutting.turned
+    long = (case.targets, case.queries) if cut_first else (targets, queries)
     less = [thinned(bags, min(f, 1.0), seed, items) for bags, f in zip(long, factors, strict=True)]
     try:
-        again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
+        again = Case(less[0], less[1], case.truth) if cut_first else cutting.rehearse(less[0], less[1], seed + 1)
         again = _same_first(again, practice.people)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
         return _estimate(one, math.hypot(_CHANCE * doubt, _BLIND), practice, shorter, n, most)

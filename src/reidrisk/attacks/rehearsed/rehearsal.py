@@ -97,8 +97,8 @@ def _practised(
     """Rehearse with targets cut this way; None where nothing may be shared, and real queries do not bear it out."""
     # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
     some = targets if len(targets) <= PRACTISED else targets.take(reference(targets, PRACTISED))
-    crowd = len(targets) / len(some)
     case = cutting.rehearse(some, queries, seed)
+    crowd = len(targets) / len(case.targets)
     if len(case.queries) < FEWEST:
         return _alone(order, targets, queries)
     # Where queries are facts that the targets hold, a rehearsal is like the real case already.

@@ -7,7 +7,6 @@ sizes, are compared with what is left. How well the best targets explain a query
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,22 +18,19 @@ from reidrisk.attacks.rehearsed.apart import as_likely, borne_out
 from reidrisk.attacks.rehearsed.cutting import Cutting, shares_items
 from reidrisk.attacks.rehearsed.explained import (
     anybody,
-    damped,
     held_factors,
     mean_log,
-    mixture_factors,
-    of_sizes,
     once,
     totals_of,
 )
 from reidrisk.attacks.rehearsed.panel import reference
 from reidrisk.attacks.rehearsed.strangers import Excess, excess
+from reidrisk.attacks.rehearsed.yardstick import Yardstick, likeliest_mixture
 from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way
 
 _QUERIES, _FITTED, _SCORES = 600, 200, 2_000_000
-_SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
-_FEW_TARGETS = 10_000  # up to which every share is tried with every strength, beyond which one after the other
+_LONGER, _ENOUGH = 2.0, 200  # times as much in queries as in targets from which queries are cut, if there are as many
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
 _SIGN = 1.5  # standard errors from which different items are a sign that something is shared
@@ -62,7 +58,8 @@ def with_wrong_facts(cutting: Cutting, targets: Bags, queries: Bags, seed: int) 
 def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> Cutting:
     """Return the way of cutting targets that looks most like the real case.
 
-    With ``sharing``, that the two sides share nothing is no answer.
+    With ``sharing``, that the two sides share nothing is no answer. Where queries hold far more than targets, parts of
+    targets would be shorter still, and look like neither side: then queries are cut.
 
     >>> rng = np.random.default_rng(0)
     >>> plays = Bags(rng.poisson(rng.gamma(0.2, 2.0, (200, 60))) + np.eye(200, 60, dtype=int))
@@ -71,12 +68,16 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     >>> find_way(known.targets, known.queries, seed=0).way
     'held'
     """
+    if _longer(queries, targets):
+        found = find_way(queries, targets, seed, sharing)
+        if found.way in ("part", "visits"):
+            return replace(found, turned=True)
     targets, queries = _in_both(targets, queries)
     most = _how_many(targets)
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
-    _, _, gain = _mixture(targets, fewer)
-    share, strength, _ = _mixture(damped(targets), damped(few))
+    gain = likeliest_mixture(targets, fewer)[-1]
+    yardstick = Yardstick.of(targets, few, seed)
     held = _held(targets, fewer)
     if held > gain and (sharing or not _held_by_strangers(targets, queries, few, seed)):
         units = once(targets)
@@ -87,12 +88,19 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
         if model is not None and model.facts is not None:
             return Cutting("held", once=model.facts.items)
     shares = excess(targets, queries, seed)
-    found = _other_events(targets, queries, few, (share, strength), None if sharing else shares, seed)
+    found = _other_events(targets, queries, few, yardstick, shares, sharing, seed)
     # How often an item counts hides what is shared where events come in bursts. Any sign of it rules this out.
     apart = found.way == "apart" and found.kept == 0.0 and not found.borne_out
     if apart and not _no_sign(targets, queries, seed):
-        found = _other_events(targets, queries, few, (share, strength), None, seed)
+        found = _other_events(targets, queries, few, yardstick, shares, True, seed)
     return replace(found, shared=shares.errors > _SURE)
+
+
+def _longer(queries: Bags, targets: Bags) -> bool:
+    """Whether queries hold so much more than targets that they are better cut, and are enough."""
+    if len(queries) < min(len(targets), _ENOUGH):
+        return False
+    return bool(totals_of(queries).mean() >= _LONGER * totals_of(targets).mean())
 
 
 def _how_many(targets: Bags) -> int:
@@ -115,19 +123,19 @@ def _in_both(targets: Bags, queries: Bags) -> tuple[Bags, Bags]:
 
 
 def _other_events(
-    targets: Bags, queries: Bags, few: Bags, fitted: tuple[float, float], shares: Excess | None, seed: int
+    targets: Bags, queries: Bags, few: Bags, yardstick: Yardstick, shares: Excess, sharing: bool, seed: int
 ) -> Cutting:
     """Return how queries that are no facts of the targets are related to them; ``few`` of the queries are looked at.
 
-    ``shares`` is what they are seen to share; None if that they share nothing is no answer.
+    ``shares`` is what they are seen to share. With ``sharing``, that they share nothing is no answer.
     """
 
     def tried(way: Way, kept: float = 0.0) -> Cutting:
-        return _compared(Cutting(way, kept), targets, few, fitted, seed)
+        return yardstick.compared(Cutting(way, kept), targets, few, seed)
 
     none, half = tried("part"), tried("part", _HALF)
-    divisible = shares is not None and separable(targets, few)
-    if shares is not None and divisible and none.distance > _SURER and shares.errors > _SURE:
+    divisible = not sharing and separable(targets, few)
+    if divisible and none.distance > _SURER and shares.errors > _SURE:
         apart = tried("apart")
         if -2.0 * none.distance < apart.distance < -_SURER:
             return _crossing(lambda kept: tried("apart", kept), {0.0: apart})
@@ -139,10 +147,10 @@ def _other_events(
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    unseen = shares is not None and divisible and shares.errors <= _SURE
+    unseen = divisible and shares.errors <= _SURE
     likely = unseen and as_likely(targets, queries, seed) and _no_sign(targets, queries, seed)
     seen = likely or (unseen and borne_out(targets, queries, seed))
-    hidden = shares is not None and divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)
+    hidden = divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)
     if seen or hidden:
         return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
@@ -263,37 +271,3 @@ def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) ->
     one, two = found[after - 1], found[after]
     near = -rising[after - 1] / (rising[after] - rising[after - 1])
     return Cutting(two.way, one.kept + float(near) * (two.kept - one.kept))
-
-
-def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
-    """Return the share and strength under which queries are most likely drawn from some target, and how likely."""
-    tried: dict[tuple[float, float], float] = {}
-
-    def gain(one: tuple[float, float]) -> float:
-        if one not in tried:
-            tried[one] = float(mean_log(mixture_factors(targets, queries, *one)).mean())
-        return tried[one]
-
-    if len(targets) <= _FEW_TARGETS:
-        best = max(((share, strength) for strength in _STRENGTHS for share in _SHARES), key=gain)
-        return *best, tried[best]
-    share, strength = max(((share, _STRENGTHS[1]) for share in _SHARES), key=gain)
-    share, strength = max(((share, strength) for strength in _STRENGTHS), key=gain)
-    place = _SHARES.index(share)
-    near = _SHARES[max(place - 1, 0) : place + 2] if strength != _STRENGTHS[1] else (share,)
-    best = max(((share, strength) for share in near), key=gain)
-    return *best, tried[best]
-
-
-def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[float, float], seed: int) -> Cutting:
-    """Return how differently rehearsed and real queries of the same sizes are explained by what is left of targets.
-
-    What is left has lost part of what real queries share with targets, too: they share more with whole ones.
-    """
-    case = cutting.rehearse(targets, queries, seed)
-    asked = case.queries.take(np.arange(min(len(case.queries), 2 * len(queries))))
-    real, left = of_sizes(queries, asked, seed), damped(case.targets)
-    one, two = (mean_log(mixture_factors(left, damped(some), *fitted)) for some in (asked, real))
-    error = math.sqrt(one.var() / len(one) + two.var() / len(two))
-    remain = float(case.targets.counts.sum() / targets.counts.sum())
-    return Cutting(cutting.way, min(cutting.kept / remain, 1.0), float(one.mean() - two.mean()) / max(error, 1e-9))

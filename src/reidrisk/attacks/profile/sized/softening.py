@@ -107,7 +107,8 @@ def cut_targets(
     if len(rows) < _FEWEST:
         rows = np.flatnonzero(sizes > 0)
     rows = rows[:_QUERIES]
-    return Parts(_table(case.targets), cut_off.take(rows), truth[rows], _table(known), seed) if len(rows) else None
+    whole = None if cutting.turned else _table(known)  # then whole targets were not cut
+    return Parts(_table(case.targets), cut_off.take(rows), truth[rows], whole, seed) if len(rows) else None
 
 
 def _clearly_apart(targets: Bags, queries: Bags, seed: int) -> bool:
