@@ -63,7 +63,7 @@ def test_hours_find_people_whose_levels_alone_are_alike():
     assert Clock.applies(case.targets, case.queries)
     ours, *others = (
         measure.random_user(attack, case.targets, case.queries)
-        for attack in (Clock(), attacks.NaiveBayes(), attacks.ProfileBayes())
+        for attack in (Clock(), attacks.NaiveBayes(), attacks.Hellinger())
     )
     assert ours.rate > 0.9
     assert max(other.rate for other in others) < 0.6

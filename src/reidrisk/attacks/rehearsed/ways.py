@@ -156,6 +156,9 @@ def _other_events(
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
         return none
+    explained = yardstick.telling or shares.errors > _SURE
+    if not nothing and not explained and half.distance - none.distance < _SURER:
+        return none  # items tell nothing, and whatever is kept looks the same
     found = _crossing(lambda kept: tried("part", kept), {_HALF: half} if nothing else {0.0: none, _HALF: half})
     if nothing and abs(tried("part", _KEPT[1]).distance - tried("part", _KEPT[-1]).distance) < _SURER:
         return Cutting("part", _share(targets, queries, seed))  # whatever is kept looks the same: sets of few items

@@ -13,7 +13,7 @@ from reidrisk.base.arrays import Floats
 from reidrisk.records import Bags, Case
 
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
-_CLEARLY = 2.0  # standard errors of a correlation
+_CLEARLY, _TELLING = 2.0, 3.0  # standard errors: of a correlation, and of what explains queries
 _ALIKE = 1e-9  # spread below which sizes are all the same
 _FEW_TARGETS = 10_000  # up to which every share is tried with every strength, beyond which one after the other
 
@@ -21,18 +21,23 @@ _FEW_TARGETS = 10_000  # up to which every share is tried with every strength, b
 class Yardstick(NamedTuple):
     """The share and strength under which queries are drawn from a record: what explains real queries best.
 
-    ``ranked``: whoever holds more is asked about with more.
+    ``ranked``: whoever holds more is asked about with more. ``telling``: real queries are clearly explained by it.
     """
 
     share: float
     strength: float
     ranked: bool
+    telling: bool
 
     @classmethod
     def of(cls, targets: Bags, queries: Bags, seed: int) -> Yardstick:
         """Return the one by which these queries are most likely; of an item's events, one of many tells little."""
         share, strength, _ = likeliest_mixture(damped(targets), damped(queries))
-        found = cls(share, strength, ranked=True)
+        each = mean_log(mixture_factors(damped(targets), damped(queries), share, strength))
+        telling = float(each.mean()) > _TELLING * float(each.std()) / math.sqrt(len(each))
+        found = cls(share, strength, ranked=True, telling=telling)
+        if max(targets.counts.max(), queries.counts.max()) <= 1:
+            return found._replace(ranked=False)  # of sets, sizes say more of what there is to hold than of who holds it
         cases = (_some(Cutting("part").rehearse(targets, queries, seed, ranked), queries) for ranked in (True, False))
         by_rank, by_chance = (found._sizes_agree(*case) for case in cases)
         # In doubt by rank: activity lasts. If anybody were asked about with anything, long queries would be of short
