@@ -19,8 +19,7 @@ Way = Literal["part", "visits", "held", "apart"]
 def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0, ranked: bool = False) -> Case:
     """Take a query out of every record: targets are what is left, queries come in an order of their own.
 
-    Each record draws a size s from ``sizes``, the totals of real queries, and gives a query of what follows. With
-    ``ranked``, the sizes that are drawn go to records by rank: whoever holds more is asked about with more.
+    Each record draws a size s from ``sizes``, the totals of real queries, and gives a query of
 
     * ``"part"``: s of its events, drawn without replacement and taken out of it, at most half of them; each stays in
       it too with probability ``kept``, and then there may be 1 / (2 - kept) of them;
@@ -30,6 +29,8 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
       still holds. A record of fewer events gives no query, unless all are too short: then they give what they hold;
     * ``"apart"``: s of its different items with all their events, taken out of it, at most half of them, so that the
       two sides have no item in common but those that are ``kept``; ``sizes`` are then numbers of different items.
+
+    With ``ranked``, the sizes that were drawn go to records by rank: whoever holds more is asked about with more.
 
     A record with fewer than two events (``"apart"``: different items; ``"visits"``: visits) stays whole and gives no
     query. A target keeps its row; the truth is the row that each query was taken from.

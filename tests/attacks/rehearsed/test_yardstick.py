@@ -94,3 +94,21 @@ def test_people_who_are_not_there_are_counted_out_of_longer_queries():
     right = np.mean(some.link(asked).target == np.arange(len(asked)))
     assert everybody.estimate_.low > 0.9 > 0.5 > right
     assert some.estimate_.low <= right <= some.estimate_.high < everybody.estimate_.rate
+
+
+def test_where_longer_queries_are_cut_nothing_depends_on_the_order_of_rows_or_on_doubled_counts():
+    known, asked = short_and_long(n=260)
+    rng = np.random.default_rng(1)
+    rows, asks = rng.permutation(260), rng.permutation(260)
+
+    def linked(targets, queries):
+        attack = Rehearsed().fit(targets).look_around(queries)
+        assert attack.cutting_.turned
+        return attack.link(queries).target, attack.estimate_.rate
+
+    plain, rate = linked(known, asked)
+    moved, again = linked(known.take(rows), asked.take(asks))
+    doubled, twice = linked(*(Bags(2 * bags.counts.toarray()) for bags in (known, asked)))
+    assert (rows[moved] == plain[asks]).all()
+    assert (doubled == plain).all()
+    assert again == pytest.approx(rate) == pytest.approx(twice)

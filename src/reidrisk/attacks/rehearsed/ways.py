@@ -77,7 +77,6 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     gain = likeliest_mixture(targets, fewer)[-1]
-    yardstick = Yardstick.of(targets, few, seed)
     held = _held(targets, fewer)
     if held > gain and (sharing or not _held_by_strangers(targets, queries, few, seed)):
         units = once(targets)
@@ -87,6 +86,7 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
         model = _model(targets, queries, seed)
         if model is not None and model.facts is not None:
             return Cutting("held", once=model.facts.items)
+    yardstick = Yardstick.of(targets, few, seed)
     shares = excess(targets, queries, seed)
     found = _other_events(targets, queries, few, yardstick, shares, sharing, seed)
     # How often an item counts hides what is shared where events come in bursts. Any sign of it rules this out.
