@@ -7,13 +7,14 @@ sizes, are compared with what is left. How well the best targets explain a query
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
+from reidrisk.attacks.profile.sized.distinct import shown
 from reidrisk.attacks.rehearsed.apart import as_likely, borne_out
 from reidrisk.attacks.rehearsed.cutting import Cutting, shares_items
 from reidrisk.attacks.rehearsed.explained import (
@@ -26,6 +27,7 @@ from reidrisk.attacks.rehearsed.explained import (
 from reidrisk.attacks.rehearsed.panel import reference
 from reidrisk.attacks.rehearsed.strangers import Excess, excess
 from reidrisk.attacks.rehearsed.yardstick import Yardstick, likeliest_mixture
+from reidrisk.base.arrays import Floats
 from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way
 
@@ -43,6 +45,7 @@ _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items, and holders on one side if nobody on the other
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
+_OFF = 0.2  # by how much the share is off that a model of sets learns, usually
 _KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
 
@@ -159,10 +162,9 @@ def _other_events(
     explained = yardstick.telling or shares.errors > _SURE
     if not nothing and not explained and half.distance - none.distance < _SURER:
         return none  # items tell nothing, and whatever is kept looks the same
-    found = _crossing(lambda kept: tried("part", kept), {_HALF: half} if nothing else {0.0: none, _HALF: half})
-    if nothing and abs(tried("part", _KEPT[1]).distance - tried("part", _KEPT[-1]).distance) < _SURER:
-        return Cutting("part", _share(targets, queries, seed))  # whatever is kept looks the same: sets of few items
-    return found
+    if not nothing:
+        return _crossing(lambda kept: tried("part", kept), {0.0: none, _HALF: half})
+    return _of_sets(lambda kept: tried("part", kept), {_HALF: half}, _share(targets, queries, seed))
 
 
 def _no_sign(targets: Bags, queries: Bags, seed: int) -> bool:
@@ -174,16 +176,16 @@ def _no_sign(targets: Bags, queries: Bags, seed: int) -> bool:
 
 
 def _share(targets: Bags, queries: Bags, seed: int) -> float:
-    """Return the share of a query's items that its target holds, as a model of sets learns it from real queries.
-
-    It is half of them at least: with fewer kept, there would be nothing to practise on.
-    """
+    """Return the share of a query's items that its target holds, as a model of sets learns it from real queries."""
     model = _model(targets, queries, seed)
     if model is None:
         return _HALF
-    held = float(np.diff(targets.counts.indptr).mean())
-    # A large strength says that most is anybody's.
-    return max(model.share * held / (held + model.strength), _HALF)
+    held, asked = (np.diff(bags.counts.indptr).mean() for bags in (targets, queries))
+    popular = np.asarray(targets.counts.sum(axis=0), dtype=np.float64).ravel()
+    anybody = float((once(targets).counts @ popular).mean() / popular.sum())
+    own = model.share * held / (held + model.strength)  # a large strength says that most is anybody's
+    own += (1.0 - own) * anybody
+    return shown(own, max(round(held), 1), max(round(asked), 1)) if model.distinct else own
 
 
 def _model(targets: Bags, queries: Bags, seed: int) -> Model | None:
@@ -259,18 +261,37 @@ def _whole_visits(targets: Bags, queries: Bags) -> bool:
 def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) -> Cutting:
     """Return the share at which rehearsed queries are as well explained as real ones, or the nearest to it.
 
-    Some were tried before. Where none was tried at 0, nothing kept is no answer. The more is kept, the better they are
-    explained, so that what is found is made to rise by the least squares: of short records it is mostly chance.
+    Some were tried before. The more is kept, the better they are explained, so that what is found is made to rise by
+    the least squares: of short records it is mostly chance.
     """
-    from scipy.optimize import isotonic_regression
-
-    found = [known.get(kept) or tried(kept) for kept in (_KEPT if 0.0 in known else _KEPT[1:])]
-    if found[0].distance >= 0.0 and 0.0 in known:
+    found = [known.get(kept) or tried(kept) for kept in _KEPT]
+    if found[0].distance >= 0.0:
         return found[0]  # more that is kept is explained better still
-    rising = isotonic_regression([one.distance for one in found]).x
+    rising = _rising(found)
     if rising[0] >= 0.0 or rising[-1] < 0.0:
         return found[0 if rising[0] >= 0.0 else -1]
     after = int(np.argmax(rising >= 0.0))
     one, two = found[after - 1], found[after]
     near = -rising[after - 1] / (rising[after] - rising[after - 1])
     return Cutting(two.way, one.kept + float(near) * (two.kept - one.kept))
+
+
+def _of_sets(tried: Callable[[float], Cutting], known: dict[float, Cutting], likely: float) -> Cutting:
+    """Return the share near the ``likely`` one at which rehearsed queries of sets are explained like real ones.
+
+    Both are somewhat wrong, by a standard error and by ``_OFF``: the sum of their squares is least. Nothing kept is no
+    answer, nor is less than half where whatever is kept looks the same: there is little to practise on.
+    """
+    found = [known.get(kept) or tried(kept) for kept in _KEPT[1:]]
+    rising, shares = _rising(found), np.array([one.kept for one in found])
+    least = _HALF if abs(found[-1].distance - found[0].distance) < _SURER else shares[0]
+    grid = np.linspace(least, 1.0, 101)
+    off = np.interp(grid, shares, rising) ** 2 + ((grid - likely) / _OFF) ** 2
+    return Cutting("part", float(grid[np.argmin(off)]))
+
+
+def _rising(found: Sequence[Cutting]) -> Floats:
+    """Return the distances made to rise with what is kept."""
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression([one.distance for one in found]).x)

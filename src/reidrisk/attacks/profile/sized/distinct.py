@@ -1,4 +1,4 @@
-"""The normaliser of the distinct form: how likely events are to hold no item of the target twice."""
+"""The distinct form: its normaliser, and how many of a query's items are the target's under it."""
 
 import math
 from typing import Any
@@ -41,3 +41,20 @@ def log_sums(start: Any, own: Any, others: Any, sizes: Any, out: Any) -> None:
                     choose += math.log((m - j) / (j + 1.0))
             if total > 0.0 and possible > 0.0:
                 out[t, level] = math.log(total) - math.log(min(possible, 1.0))
+
+
+def shown(own: float, held: int, asked: int) -> float:
+    """Return the mean share of a query's ``asked`` items that are the target's, of ``held`` that are alike.
+
+    An event is the target's with probability ``own``, but none of its items twice: j of them have the weight
+    (asked choose j) (held choose j) j! (own / held)^j (1 - own)^(asked - j).
+
+    >>> [round(shown(own, held, 4), 2) for own, held in ((1.0, 8), (0.5, 4), (0.0, 8), (1.0, 2))]
+    [1.0, 0.4, 0.0, 0.5]
+    """
+    from scipy.special import gammaln, logsumexp, xlogy
+
+    j = np.arange(min(held, asked) + 1)
+    logs = -gammaln(j + 1) - gammaln(asked - j + 1) - gammaln(held - j + 1)
+    logs = logs + xlogy(j, own / held) + xlogy(asked - j, max(1.0 - own, 1e-9))
+    return float(np.exp(logs - logsumexp(logs)) @ j / asked)
