@@ -7,7 +7,7 @@ from scipy import sparse
 
 from reidrisk import attacks
 from reidrisk.attacks.hours import HourCells, HourHabits
-from reidrisk.attacks.profile.hours import STEPS, HourTerms, Suspects, hour_bags, learnt_hours
+from reidrisk.attacks.profile.hours import _POWERS, STEPS, HourTerms, Suspects, _most_likely, hour_bags, learnt_hours
 from reidrisk.records import Events
 from reidrisk.search.sparse import SparseDot
 
@@ -81,6 +81,16 @@ def test_hours_that_nobody_likely_shares_add_nothing(late):
     asked, own = hours_of(300, 2, visits=8), np.arange(100)
     other = np.roll(asked[own if late else own + 150], late, axis=1)
     assert learnt(clocks(hours_of(300, 1, visits=8)), clocks(other), suspected(own, 300, 0.5)) is None
+
+
+def test_hours_that_say_too_much_at_any_power_do_not_count():
+    """The less is believed of them, the likelier queries are: what they say comes from events that go together."""
+    suspects = Suspects(np.tile([0, 1], (50, 1)), np.tile([0.9, 0.1], (50, 1)))
+    place, gain = _most_likely([power * np.full((50, 2), -9.0) for power in _POWERS], suspects)
+    assert (place, gain.tolist()) == (-1, [0.0] * 50)
+    place, gain = _most_likely([power * np.tile([1.0, -3.0], (50, 1)) for power in _POWERS], suspects)
+    assert place == len(_POWERS) - 1
+    assert gain.min() > 0.0
 
 
 def test_hours_of_the_same_visits_tell_alone_where_items_say_nothing():

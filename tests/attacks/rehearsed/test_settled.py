@@ -31,6 +31,23 @@ def test_marginals_are_those_of_all_links_together(seed):
     assert np.abs(found - exact).mean() < 0.3 * np.abs(alone - exact).mean()
 
 
+@pytest.mark.parametrize("nobody", [0.0, 0.7])
+def test_targets_that_are_not_near_are_claimed_as_well(nobody):
+    """Of those that a query likes equally little it claims as much as if all of them were near."""
+    rng = np.random.default_rng(0)
+    m, n, k = 30, 50, 4
+    near = np.array([rng.permutation(n)[:k] for _ in range(m)])
+    weights = np.full((m, n), 0.05)
+    np.put_along_axis(weights, near, np.exp(rng.normal(0.0, 1.0, (m, k))), axis=1)
+    all_near = np.tile(np.arange(n), (m, 1))
+    one, taken = claimed(all_near, weights, np.zeros(m), n, nobody)
+    some = np.take_along_axis(weights, near, axis=1)
+    two, found = claimed(near, some, np.full(m, 0.05 * (n - k)), n, nobody)
+    # That a query does not want a target itself when it claims it is left out for those that are far.
+    assert found == pytest.approx(taken, rel=0.05)
+    assert two == pytest.approx(np.take_along_axis(one, near, axis=1), abs=0.05)
+
+
 @pytest.fixture(scope="module")
 def tables():
     return two_looks(300, 100, 14, seed=5)

@@ -177,6 +177,44 @@ def test_a_model_of_sets_knows_which_share_of_a_query_its_target_holds(share):
     assert _share(known, asked, seed=0) == pytest.approx(held, abs=0.08)
 
 
+def bought(seed, both):
+    """Lines of receipts, each of an item with an amount, that go to either side; or each is on either by itself."""
+    rng = np.random.default_rng(seed)
+    tables = np.zeros((2, 300, 60), dtype=np.int64)
+    for person, taste in enumerate(rng.dirichlet(np.full(60, 0.3), 300)):
+        n = rng.integers(8, 30)
+        items, amounts = rng.choice(60, n, p=taste), np.ceil(rng.lognormal(2.5, 1.2, n)).astype(np.int64)
+        first = rng.random(n) < 0.5
+        for table, there in zip(tables, (first, rng.random(n) < 0.5 if both else ~first), strict=True):
+            np.add.at(table[person], items[there], amounts[there])
+    some = tables.any(axis=2).all(axis=0)
+    return [Bags(table[some]) for table in tables]
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_amounts_that_come_in_one_piece_are_not_taken_for_tables_that_share_nothing(seed):
+    known, asked = bought(seed, both=False)
+    found = find_way(known, asked, seed=0)
+    assert not (found.way == "apart" and found.kept == 0.0)
+
+
+def test_lines_with_amounts_that_are_in_both_tables_go_as_whole_items():
+    known, asked = bought(0, both=True)
+    found = find_way(known, asked, seed=0)
+    assert found.way == "apart"
+    assert 0.2 < found.kept < 0.9
+
+
+def test_a_questionnaire_answered_twice_shares_most_answers():
+    """Thirty questions, a fifth of them answered yes, one answer in ten another the second time."""
+    rng = np.random.default_rng(3)
+    yes = rng.random((1_000, 30)) < rng.beta(1.0, 4.0, 30)
+    known, asked = (Bags((yes ^ (rng.random(yes.shape) < 0.1)).astype(np.int64)) for _ in range(2))
+    found = find_way(known, asked, seed=0)
+    assert found.way == "part"
+    assert found.kept > 0.5
+
+
 def test_that_nothing_is_shared_can_be_ruled_out():
     plays = drawn(tastes(300, 150, 5, strength=4.0), np.full(300, 120), 6)
     case = cut(plays, np.full(10, 6), seed=2, way="apart")

@@ -76,8 +76,7 @@ def settle(wanted: Wishes, n: int) -> Claims:
     odds = (1.0 - linked) / linked
     for _ in range(_STEPS):
         nobody = odds * wanted.nobody
-        message, claims = claimed(wanted.near, weights, wanted.rest + nobody, n, message, _ROUNDS)
-        total = np.asarray(np.bincount(wanted.near.ravel(), claims.ravel(), n), dtype=np.float64)
+        message, total = claimed(wanted.near, weights, wanted.rest, n, nobody, message, _ROUNDS)
         mine = (weights * np.exp(message)).sum(axis=1) + wanted.rest
         found = float((mine / (mine + nobody)).sum())
         linked = (found + _PRIOR * _LINKED) / (m + _PRIOR)

@@ -15,14 +15,13 @@ independent the one tells what the other is worth. First k, then l are those und
 
 is highest: half of these others are any targets, half the next likeliest. People who have the same items may well have
 the same hours, and then hours say less. Where the two sides are not of one time zone, or of other periods, no target
-that is likely shares a query's hours, and none count; nor do they where they make links less sure. Where items hardly
-tell who anybody is, they cannot tell: hours count in full if they look like those of the same visits, and links by them
-are far surer.
+that is likely shares a query's hours, and none count; nor do they where they make links less sure, or where the least
+power that is tried is the best: then they say far too much. Where items hardly tell who anybody is, they cannot tell:
+hours count in full if they look like those of the same visits, and links by them are far surer.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -40,8 +39,6 @@ _CLEAR = 3.0  # standard errors by which hours must tell
 _SURER = 3.0  # times as sure that links by hours must be to count in full
 _LITTLE = 0.03  # sureness by items that tell nothing of what hours are worth
 _SEEN = 1.5  # standard errors by which hours must speak for likely targets rather than for those of other queries
-_SURE, _CHANCE = 0.5, 1.645  # probability of a link by items that hours should leave; and standard errors
-_TINY = float(np.finfo(np.float64).tiny)
 _HIGHEST = 50.0  # logarithm of what hours may say for a target
 _TARGET_STEPS, _QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
 STEPS = _TARGET_STEPS * _QUERY_STEPS  # steps of what hours add in one nat
@@ -52,50 +49,22 @@ def hour_bags(clock: Any) -> Bags:
     return Bags(clock[:, -HOURS:].astype(np.int64))
 
 
-class Said(NamedTuple):
-    """By how much hours speak for each suspect (q, k) beyond what they do for others, and for whom most of these (q,).
-
-    Both are logarithms of likelihoods over their mean for others.
-    """
-
-    beyond: Floats
-    highest: Floats
-
-    def __add__(self, other: Any) -> Said:
-        return Said(self.beyond + other.beyond, self.highest + other.highest)
-
-
 class Suspects(NamedTuple):
-    """The targets (q, k) that a query may be of, and how likely each is by its items, of ``n`` targets in all."""
+    """The targets (q, k) that a query may be of, and how likely each is by its items."""
 
     target: Ints
     chance: Floats
-    n: int
 
     def sure(self, beyond: Floats) -> float:
         """Return how likely the likeliest is on average, if hours say so much for each, (q, k)."""
         each = self.chance * np.exp(np.minimum(beyond, _HIGHEST) - self.told(beyond)[:, None])
         return float(each.max(axis=1).mean())
 
-    def stands(self, said: Said) -> bool:
-        """Whether links stay where items say they belong, if hours say so much for suspects and for others.
-
-        Links that are sure by items may go to somebody else, and any links to others than suspects, no more often than
-        that is likely by items, beside what is due to chance.
-        """
-        nobody = np.maximum(1.0 - self.chance.sum(axis=1), _TINY)
-        likely = np.log(np.maximum(self.chance, _TINY)) + said.beyond
-        first, best = self.chance.argmax(axis=1), likely.max(axis=1, initial=-math.inf)
-        beside = np.log(nobody / max(self.n - self.chance.shape[1], 1)) + said.highest > best
-        sure = self.chance.max(axis=1, initial=0.0)
-        moved = beside | (likely.argmax(axis=1) != first)
-        return _as_often(moved[sure > _SURE], 1.0 - sure[sure > _SURE]) and _as_often(beside, nobody)
-
     def told(self, beyond: Floats) -> Floats:
         """Return the log of how much likelier each query is if hours say so much for its suspects, (q, k)."""
         nobody = np.maximum(1.0 - self.chance.sum(axis=1), 0.0)
         likely = (self.chance * np.exp(np.minimum(beyond, _HIGHEST))).sum(axis=1) + nobody
-        return np.asarray(np.log(np.maximum(likely, _TINY)))
+        return np.asarray(np.log(np.maximum(likely, np.finfo(np.float64).tiny)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +103,8 @@ class HourTerms:
         hours = _of_some(self.alone._posed(hour_bags(asked)).queries.rows, cells.known, 1.0)
         return _beside(hours, cells.repeated() * _QUERY_STEPS, self.of_items)
 
-    def said(self, known: Any, asked: Any, suspects: Suspects, compared: Ints) -> list[Said]:
-        """Return what hours say for each power."""
+    def said(self, known: Any, asked: Any, suspects: Suspects, compared: Ints) -> list[Floats]:
+        """Return log e_t of each suspect (q, k) for each power."""
         targets, queries, (n, k) = self.of_targets(known), self.of_queries(asked), suspects.target.shape
         each = SparseRows(queries.rows[np.repeat(np.arange(n), k)])
         own = SparseDot().pairs(targets, each, suspects.target.ravel()).reshape(n, k) / STEPS
@@ -144,8 +113,8 @@ class HourTerms:
 
     def by_chance(self, known: Any, asked: Any, suspects: Suspects, compared: Ints) -> Floats:
         """Return what hours in full would tell of suspects that are those of another query."""
-        other = Suspects(np.roll(suspects.target, 1, axis=0), np.roll(suspects.chance, 1, axis=0), suspects.n)
-        return other.told(self.said(known, asked, other, compared)[-1].beyond)
+        other = Suspects(np.roll(suspects.target, 1, axis=0), np.roll(suspects.chance, 1, axis=0))
+        return other.told(self.said(known, asked, other, compared)[-1])
 
 
 def learnt_hours(
@@ -164,44 +133,42 @@ def learnt_hours(
     terms = HourTerms(alone, alone._posed(hour_bags(asked)).targets.rows, HourHabits.learnt(cells))
     said = terms.said(known, asked, suspects, compared)
     power, gain = _most_likely(said, suspects)
-    by_items, whole = suspects.sure(np.zeros(1)), suspects.told(said[-1].beyond)
+    by_items, whole = suspects.sure(np.zeros(1)), suspects.told(said[-1])
     if sure > _SURER * by_items and (
         terms.same_visits
         or by_items < _LITTLE
         or _clear(whole - terms.by_chance(known, asked, suspects, compared), _SEEN)
     ):
         power, gain = len(said) - 1, whole
-    elif power >= 0 and (not _clear(gain) or suspects.sure(said[power].beyond) < by_items):
+    elif power >= 0 and (not _clear(gain) or suspects.sure(said[power]) < by_items):
         power, gain = -1, np.zeros(len(some))
+    beyond = said[power] if power >= 0 else np.zeros(suspects.target.shape)
     items = replace(terms, power=0.0, of_items=1.0).said(known, asked, suspects, compared)
-    both = items if power < 0 else [said[power] + one for one in items]
-    again, more = _most_likely(both, suspects)
+    again, both = _most_likely([beyond + one for one in items], suspects)
     found = replace(terms, power=_POWERS[power] if power >= 0 else 0.0)
-    if again >= 0 and _clear(more - gain) and suspects.sure(both[again].beyond) >= by_items:
+    if again >= 0 and _clear(both - gain) and suspects.sure(beyond + items[again]) >= by_items:
         return replace(found, of_items=_POWERS[again])
     return found if power >= 0 else None
 
 
-def _beyond(own: Floats, others: Floats) -> Said:
-    """Return what hours say beyond what they do for others: the mean of any targets, and of the other suspects."""
+def _beyond(own: Floats, others: Floats) -> Floats:
+    """Return by how much each suspect's log-likelihood is beyond that of others: any targets, and other suspects."""
     top = np.maximum(own.max(axis=1, keepdims=True), others.max(axis=1, keepdims=True))
     mine = np.exp(own - top)
     beside = (mine.sum(axis=1, keepdims=True) - mine) / max(own.shape[1] - 1, 1)
     anybody = np.exp(others - top).mean(axis=1, keepdims=True)
-    usual = top + np.log(np.maximum((anybody + beside) / 2.0, _TINY))
-    return Said(own - usual, others.max(axis=1) - usual.min(axis=1))
+    return np.asarray(own - top - np.log(np.maximum((anybody + beside) / 2.0, np.finfo(np.float64).tiny)))
 
 
-def _most_likely(said: list[Said], suspects: Suspects) -> tuple[int, Floats]:
-    """Return under which power queries are most likely, and by how much each is; -1 if all overturn sure links."""
-    told = {k: suspects.told(one.beyond) for k, one in enumerate(said) if suspects.stands(one)}
-    best = max(told, key=lambda k: float(told[k].mean()), default=-1)
-    return best, told.get(best, np.zeros(len(suspects.chance)))
+def _most_likely(said: list[Floats], suspects: Suspects) -> tuple[int, Floats]:
+    """Return under which power queries are most likely, and by how much each is; -1 where it is the least of them.
 
-
-def _as_often(seen: Bools, likely: Floats) -> bool:
-    """Whether something happens no more often than it is likely to, beside what is due to chance."""
-    return bool(seen.sum() <= likely.sum() + _CHANCE * math.sqrt(float((likely * (1.0 - likely)).sum())))
+    Then hours say far too much: events come together (all tests of a round in a hospital), and what little they still
+    say is mostly chance.
+    """
+    told = [suspects.told(one) for one in said]
+    best = int(np.argmax([one.mean() for one in told]))
+    return (best, told[best]) if best else (-1, np.zeros(len(suspects.chance)))
 
 
 def _clear(gain: Floats, errors: float = _CLEAR) -> bool:

@@ -81,7 +81,7 @@ def _suspects(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Suspects,
         near[part] = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         below = (scores - scores.max(axis=1, keepdims=True)) / scorer.per_nat
         chance[part] = np.take_along_axis(np.exp(below), near[part], axis=1) / np.exp(below).sum(axis=1, keepdims=True)
-    return Suspects(near, chance, len(known)), chance[:, 0]
+    return Suspects(near, chance), chance[:, 0]
 
 
 def some_of(panel: Panel, queries: Bags) -> tuple[Ints, Side, Side]:

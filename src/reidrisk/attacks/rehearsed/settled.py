@@ -112,8 +112,7 @@ def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Ap
             return Apart("several", times)
         cool, left = _COOLER[place], rest[place]
     weights = np.exp(cool * scores)
-    message, claims = claimed(near, weights, left, n)
-    total = np.bincount(near.ravel(), claims.ravel(), n)
+    message, total = claimed(near, weights, left, n)
     taken = np.log1p(total)
     keys = fingerprints(records)
     order = np.argsort(keys, kind="stable")
@@ -152,11 +151,18 @@ def _nearest(scorer: Any, known: Side, asked: Side, powers: tuple[float, ...]) -
 
 
 def claimed(
-    near: Ints, weights: Floats, rest: Floats, n: int, message: Floats | None = None, rounds: int = _ROUNDS
+    near: Ints,
+    weights: Floats,
+    rest: Floats,
+    n: int,
+    nobody: Floats | float = 0.0,
+    message: Floats | None = None,
+    rounds: int = _ROUNDS,
 ) -> tuple[Floats, Floats]:
-    """Return the log of the messages from targets to queries (m, k), and the claims of queries (m, k).
+    """Return the log of the messages from targets to queries (m, k), and what is claimed of each target (n,).
 
-    ``message`` is where to begin, default: no target is claimed.
+    What ``rest`` holds, a query claims of all targets that are not ``near``, of each as much. ``nobody`` is how likely
+    it is that a query is of none. ``message`` is where to begin, default: no target is claimed.
 
     Two queries like the first target best; the second has another that it likes nearly as much, and leaves it.
 
@@ -166,14 +172,15 @@ def claimed(
     [0, 1]
     """
     message = np.zeros(weights.shape) if message is None else message
-    claims = np.zeros(weights.shape)
+    total, far = np.zeros(n), rest[:, None] / max(n - near.shape[1], 1)
     for _ in range(rounds):
         wanted = weights * np.exp(message)
-        others = wanted.sum(axis=1, keepdims=True) + rest[:, None]
-        claims = weights / np.maximum(others - wanted, 1e-9 * others)
-        total = np.bincount(near.ravel(), claims.ravel(), n)
+        left = rest * float((1.0 / (1.0 + np.maximum(total, 0.0))).mean())  # those that are far are claimed, too
+        others = wanted.sum(axis=1, keepdims=True) + (left + nobody)[:, None]
+        claims, each = weights / np.maximum(others - wanted, 1e-9 * others), far / others
+        total = each.sum() + np.bincount(near.ravel(), (claims - each).ravel(), n)
         message = _OLD * message - (1.0 - _OLD) * np.log1p(np.maximum(total[near] - claims, 0.0))
-    return message, claims
+    return message, np.maximum(total, 0.0)
 
 
 def _crowded(near: Ints, weights: Floats, rest: Floats) -> tuple[float, int]:

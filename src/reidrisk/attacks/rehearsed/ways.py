@@ -35,14 +35,15 @@ _LONGER, _ENOUGH = 2.0, 200  # times as much in queries as in targets from which
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
 _SIGN = 1.5  # standard errors from which different items are a sign that something is shared
-_CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
 _OTHERS = -3.0  # standard errors below which queries share so much less than strangers that both cannot be compared
+_CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
 _NEARLY = 0.25, 0.1  # of what a rehearsal shares: less is taken for nothing; the latter of items held once each
 _CLOSE_CALL = 0.1  # nats of an event by which other ways may be likelier than facts: a model with more forms decides
 _SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items, and holders on one side if nobody on the other
+_NEARER = 1.0 / 3.0  # of how far one way to cut is from the real case: another is clearly nearer
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 _KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
@@ -90,10 +91,6 @@ def find_way(targets: Bags, queries: Bags, seed: int, sharing: bool = False) -> 
     yardstick = Yardstick.of(targets, few, seed)
     shares = excess(targets, queries, seed)
     found = _other_events(targets, queries, few, yardstick, shares, sharing, seed)
-    # How often an item counts hides what is shared where events come in bursts. Any sign of it rules this out.
-    apart = found.way == "apart" and found.kept == 0.0 and not found.borne_out
-    if apart and not _no_sign(targets, queries, seed):
-        found = _other_events(targets, queries, few, yardstick, shares, True, seed)
     return replace(found, shared=shares.errors > _SURE)
 
 
@@ -148,14 +145,25 @@ def _other_events(
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    unseen = divisible and shares.errors <= _SURE
-    likely = unseen and as_likely(targets, queries, seed) and _no_sign(targets, queries, seed)
-    seen = likely or (unseen and borne_out(targets, queries, seed))
-    hidden = divisible and _hidden(shares, cut_once, _NEARLY[nothing], seed)
+    different = excess(once(targets), once(queries), seed).errors
+    no_sign = divisible and _OTHERS < different <= _SIGN
+    seen = divisible and different <= _SURE and borne_out(targets, queries, seed)
+    seen = seen or (no_sign and as_likely(targets, queries, seed))
+    if not seen and no_sign and _hidden(shares, cut_once, _NEARLY[nothing], seed):
+        # A cut event by event shares far more than two real tables do if amounts come in one piece. Whole items tell.
+        apart, some = (none, half) if nothing else (tried("apart"), tried("apart", _HALF))
+        hidden = some.distance - apart.distance > _SURER
+    else:
+        hidden = False
     if seen or hidden:
         return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
     if nothing:
         return Cutting("part", max(_share(targets, queries, seed), _HALF))  # with less there is little to practise on
+    if none.way == "part" and min(none.distance, different) > _SURER:
+        # Rows of an item with its amount went to either side, some to both: cut one by one, far too much is alike.
+        rows = min((tried("apart", kept) for kept in _KEPT[1:]), key=lambda one: abs(one.distance))
+        if abs(rows.distance) < _NEARER * none.distance:
+            return rows
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE):
         return none
@@ -163,14 +171,6 @@ def _other_events(
     if not explained and half.distance - none.distance < _SURER:
         return none  # items tell nothing, and whatever is kept looks the same
     return _crossing(lambda kept: tried("part", kept), {0.0: none, _HALF: half})
-
-
-def _no_sign(targets: Bags, queries: Bags, seed: int) -> bool:
-    """Whether different items are no sign that something is shared, nor that both sides cannot be compared.
-
-    Where two shops sell other things most, people share far less with strangers.
-    """
-    return _OTHERS < excess(once(targets), once(queries), seed).errors <= _SIGN
 
 
 def _share(targets: Bags, queries: Bags, seed: int) -> float:

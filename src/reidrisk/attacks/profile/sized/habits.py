@@ -93,7 +93,7 @@ class Habits:
         near = scorer.candidates(targets, asked, min(NEAR, len(order)))
         below = (near.score - near.score[:, :1]) / (STEPS * scorer.temperatures(asked)[:, None])
         total = scorer.total(targets, asked, near.score[:, 0]) / UNIT
-        return Suspects(order[near.target], np.exp(below) / total[:, None], len(targets))
+        return Suspects(order[near.target], np.exp(below) / total[:, None])
 
     def learn_softness(self, calibrate: bool) -> None:
         """Learn the temperature by a rehearsal, once; it is 1 if there is nothing to cut."""
