@@ -103,7 +103,7 @@ def find_items(
         listed = ", ".join(map(repr, source.columns[:20]))
         raise OptionError(f"{source.name}: no column says what people did, only {listed}; name one with --item")
     listed = ", ".join(map(repr, found[:8])) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
-    say = "say which with --item COLUMN (again for each column to join)"
+    say = "say which with --item COLUMN (again for each column to join; FIRST=SECOND if two tables differ)"
     raise OptionError(f"{source.name}: what people did may be in the columns {listed}; {say}")
 
 
