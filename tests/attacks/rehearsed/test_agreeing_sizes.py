@@ -94,3 +94,12 @@ def test_two_sides_that_make_up_records_of_one_length_are_no_error():
     attack = attacks.Rehearsed().fit(known).look_around(asked)
     assert float((attack.link(asked).target == np.arange(60)).mean()) > 0.9
     assert "sizes-agree" not in {note.code for note in attack.rests_on}
+
+
+def test_that_long_records_find_long_ones_is_no_agreement():
+    """On each side half of the records have 200 events and half 3, whoever they are of: only alike ones are linked."""
+    rng = np.random.default_rng(3)
+    shares = tastes(400, 150, 3)
+    sides = [drawn(shares, np.where(rng.random(400) < 0.5, 200, 3), seed) for seed in (1, 2)]
+    attack = attacks.Rehearsed().fit(sides[0]).look_around(sides[1])
+    assert "sizes-agree" not in {note.code for note in attack.rests_on}

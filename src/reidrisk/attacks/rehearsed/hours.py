@@ -63,7 +63,7 @@ def rehearsed_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags,
         return None
     scorer = WeighedPanel(panel.scorers, panel.typical, weights)
     rows, known, asked = some_of(panel, queries)
-    suspects, sure = _suspects(scorer, known, asked)
+    suspects, sure = suspected(scorer, known, asked)
     alone = ProfileBayes(seed=seed, volume=False)
     terms = learnt_hours(alone, targets.clock, queries.clock, rows, suspects, reference(targets, COMPARED))
     if terms is None:
@@ -73,7 +73,7 @@ def rehearsed_hours(panel: Panel, weights: Floats, targets: Bags, queries: Bags,
     return replace(hours, lift=logit(float(after.mean())) - logit(float(sure.mean())))
 
 
-def _suspects(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Suspects, Floats]:
+def suspected(scorer: WeighedPanel, known: Side, asked: Side) -> tuple[Suspects, Floats]:
     """Return the targets nearest to each query and how likely they are, and how likely the nearest is."""
     k = min(NEAR, len(known))
     near, chance = np.empty((len(asked), k), dtype=np.int64), np.empty((len(asked), k))

@@ -59,15 +59,17 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
 def starting_weights(choices: Choices, credits: Sequence[Floats], exact: bool, signed: bool = False) -> Floats:
     """Return what to start from: equal say of the good attacks; or one feature alone, where that is clearly better.
 
-    Good are those that find three quarters of what the best does, or a few links less than that; ``credits`` are each
-    attack's. The first reading of their scores has twice as much say as the second. Where two parts of a record are
-    compared that may share items (not ``signed``, nor ``exact`` as real queries are), half of that say goes to readings
-    as they fit best. If the rehearsal is exact, one feature alone may be taken instead, if clearly better: it gives the
-    true target a higher mean log-probability by two standard errors, each on the scale that fits best.
+    Good are those that find three quarters of what the best does, or a few links less than that, unless no pair can
+    share an item (``signed``) and most attacks have nothing to go by; ``credits`` are each attack's. The first reading
+    of their scores has twice as much say as the second. Where two parts of a record are compared that may share items
+    (not ``signed``, nor ``exact`` as real queries are), half of that say goes to readings as they fit best. If the
+    rehearsal is exact, one feature alone may be taken instead, if clearly better: it gives the true target a higher
+    mean log-probability by two standard errors, each on the scale that fits best.
     """
     best = max(float(one.sum()) for one in credits)
     width = choices.features.shape[2]
-    good = np.array([float(one.sum() >= _NEARLY * best - _FEW) for one in credits])
+    few = 0.0 if signed else _FEW
+    good = np.array([float(one.sum() >= _NEARLY * best - few) for one in credits])
     weights = _equal(choices, good, free=not (exact or signed))
     gains = choices.gains(choices.scores(weights))
     if not exact:
