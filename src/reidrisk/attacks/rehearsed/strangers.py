@@ -23,6 +23,7 @@ from reidrisk.records.thinning import drawn
 _MIXTURE = 0.6, 10.0  # share and strength: sharp enough for sets of five, forgiving enough for long records
 _WRONG = 0.02  # share of facts that are wrong
 _PEOPLE, _SCORES = 500, 2_000_000
+_AMOUNT = 4  # from which it is hardly by chance that two have the same of an item
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,49 @@ def _facts_of(people: Bags, sizes: Ints, rng: np.random.Generator) -> Bags:
     enough = np.flatnonzero(totals >= wanted)
     chosen = people.take(enough)
     return chosen.with_counts(drawn(chosen.counts, wanted[enough], rng))
+
+
+def same_amounts(targets: Bags, queries: Bags, seed: int) -> float:
+    """Return by how many standard errors more is shared of the same amount than of the next one that is usual.
+
+    Both are beyond what strangers share. Whoever has much of an item has much of it again, but hardly the same to the
+    last unit, unless the same lines are in both tables. Usual are all amounts of which there is anything: packs of six
+    come in sixes.
+
+    >>> rng = np.random.default_rng(0)
+    >>> usual, there = rng.gamma(0.5, 40.0, (200, 30)), rng.random((3, 200, 30)) < 0.5
+    >>> lines, others = rng.poisson(usual), rng.poisson(usual)
+    >>> one, two, three = Bags(lines * there[0]), Bags(lines * there[1]), Bags(others * there[2])
+    >>> same_amounts(one, two, seed=0) > 3.0, same_amounts(one, three, seed=0) > 3.0
+    (True, False)
+    """
+    usual = np.unique(np.concatenate([targets.counts.data, queries.counts.data]))
+    places = [np.searchsorted(usual, bags.counts.data) + 1 for bags in (targets, queries)]
+    known, asked, shifted = (
+        bags.with_counts(place + more)
+        for bags, place, more in ((targets, places[0], 0), (queries, places[1], 0), (queries, places[1], 1))
+    )
+    return _of_cells(known, asked, seed).above(_of_cells(known, shifted, seed))
+
+
+def _of_cells(targets: Bags, queries: Bags, seed: int) -> Excess:
+    """Return the excess of items with their amounts, of those that are large."""
+    both = targets, queries
+    width = max(int(bags.counts.data.max(initial=0)) for bags in both) + 1
+    cells = [bags.counts.indices.astype(np.int64) * width + bags.counts.data for bags in both]
+    names = np.unique(np.concatenate([one[one % width >= _AMOUNT] for one in cells]))
+    if not len(names):
+        return Excess(0.0, 1.0)
+    one, two = (_named(bags, some, names) for bags, some in zip(both, cells, strict=True))
+    return excess(one, two, seed)
+
+
+def _named(bags: Bags, cells: Ints, names: Ints) -> Bags:
+    """Return the records with those of their cells that have a name, each once."""
+    from scipy import sparse
+
+    place = np.minimum(np.searchsorted(names, cells), len(names) - 1)
+    there = names[place] == cells
+    start = np.concatenate([[0], np.cumsum(there)])[bags.counts.indptr]
+    ones = np.ones(int(there.sum()), dtype=np.int64)
+    return Bags(sparse.csr_array((ones, place[there], start), (len(bags), len(names))))

@@ -25,7 +25,7 @@ from reidrisk.attacks.rehearsed.explained import (
     totals_of,
 )
 from reidrisk.attacks.rehearsed.panel import reference
-from reidrisk.attacks.rehearsed.strangers import Excess, excess
+from reidrisk.attacks.rehearsed.strangers import Excess, excess, same_amounts
 from reidrisk.attacks.rehearsed.yardstick import Yardstick, likeliest_mixture
 from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way
@@ -43,7 +43,6 @@ _SEEN_WRONG = 0.02  # share of wrong facts from which they are rehearsed
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _ELSEWHERE, _SEVERAL = 0.2, 5  # share of queries' events of items, and holders on one side if nobody on the other
-_NEARER = 1.0 / 3.0  # of how far one way to cut is from the real case: another is clearly nearer
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 _KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
@@ -131,6 +130,11 @@ def _other_events(
     def tried(way: Way, kept: float = 0.0) -> Cutting:
         return yardstick.compared(Cutting(way, kept), targets, few, seed)
 
+    def would_show(nothing: bool) -> bool:
+        # A cut event by event shares far more than two real tables do if amounts come in one piece. Whole items tell.
+        one, some = (none, half) if nothing else (tried("apart"), tried("apart", _HALF))
+        return some.distance - one.distance > _SURER
+
     none, half = tried("part"), tried("part", _HALF)
     divisible = not sharing and separable(targets, few)
     if divisible and none.distance > _SURER and shares.errors > _SURE:
@@ -147,23 +151,16 @@ def _other_events(
     # nobody is found if that is wrong.
     different = excess(once(targets), once(queries), seed).errors
     no_sign = divisible and _OTHERS < different <= _SIGN
-    seen = divisible and different <= _SURE and borne_out(targets, queries, seed)
-    seen = seen or (no_sign and as_likely(targets, queries, seed))
-    if not seen and no_sign and _hidden(shares, cut_once, _NEARLY[nothing], seed):
-        # A cut event by event shares far more than two real tables do if amounts come in one piece. Whole items tell.
-        apart, some = (none, half) if nothing else (tried("apart"), tried("apart", _HALF))
-        hidden = some.distance - apart.distance > _SURER
-    else:
-        hidden = False
-    if seen or hidden:
+    seen = shares.errors <= _SURE and (
+        (no_sign and as_likely(targets, queries, seed)) or (divisible and borne_out(targets, queries, seed))
+    )
+    if seen or (no_sign and _hidden(shares, cut_once, _NEARLY[nothing], seed) and would_show(nothing)):
         return replace(none if nothing else Cutting("apart"), nothing=nothing, borne_out=seen)
     if nothing:
         return Cutting("part", max(_share(targets, queries, seed), _HALF))  # with less there is little to practise on
-    if none.way == "part" and min(none.distance, different) > _SURER:
-        # Rows of an item with its amount went to either side, some to both: cut one by one, far too much is alike.
-        rows = min((tried("apart", kept) for kept in _KEPT[1:]), key=lambda one: abs(one.distance))
-        if abs(rows.distance) < _NEARER * none.distance:
-            return rows
+    if none.way == "part" and none.distance > _SURER and same_amounts(targets, queries, seed) > _SURER:
+        # Lines of an item with its amount went to either side, some to both: cut one by one, far too much is alike.
+        return min((tried("apart", kept) for kept in _KEPT[1:]), key=lambda one: abs(one.distance))
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE):
         return none
