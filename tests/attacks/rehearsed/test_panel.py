@@ -1,10 +1,11 @@
 """Features of pairs against a plain computation, and records that are chosen by what they hold."""
 
 import numpy as np
+from features import features_of
 from people import two_looks
 
 from reidrisk import attacks
-from reidrisk.attacks.rehearsed.panel import Panel, features_of, reference
+from reidrisk.attacks.rehearsed.panel import Panel, reference
 
 
 def test_the_readings_of_a_score_are_standard_scores_of_query_and_target():

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from features import features_of
 from people import two_looks
 
 from reidrisk import attacks
 from reidrisk.attacks.rehearsed.choices import Choices
-from reidrisk.attacks.rehearsed.panel import Panel, features_of
+from reidrisk.attacks.rehearsed.panel import Panel
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.weights import fitting_scale, learnt_weights, starting_weights
 from reidrisk.search import UNIT

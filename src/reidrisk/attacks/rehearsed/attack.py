@@ -17,7 +17,7 @@ from reidrisk.attacks.rehearsed.panel import fingerprints
 from reidrisk.attacks.rehearsed.practice import Practice
 from reidrisk.attacks.rehearsed.rehearsal import FEWEST, PRACTISED, Rehearsal, rehearse
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
-from reidrisk.attacks.rehearsed.settled import PAIRS, Apart, Settled, settle
+from reidrisk.attacks.rehearsed.settled import PAIRS, LinkedAlone, Settled, settle
 from reidrisk.attacks.rehearsed.sizes import SizeTerm
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.attacks.scored import Posed, ScoredAttack
@@ -118,7 +118,7 @@ class Rehearsed(ScoredAttack[Counted]):
         """Whether queries were linked together, or why not, where that was asked for; and whether sizes counted."""
         found, sizes = getattr(self, "_settled", None), self._sizes if getattr(self, "_learnt", None) else None
         notes: tuple[Note, ...] = ()
-        if isinstance(found, Apart):
+        if isinstance(found, LinkedAlone):
             notes = (Note("linked-alone", attack=self.name, why=found.why),)
         elif found is not None:
             notes = (Note("linked-together", attack=self.name),)
@@ -165,7 +165,7 @@ class Rehearsed(ScoredAttack[Counted]):
         self._targets = _as_bags(targets, self.name)
         self._within: Ints | None = None
         self._learnt: list[Rehearsal] = []  # shared with narrowed copies: one rehearsal serves all
-        self._settled: Settled | Apart | None = None
+        self._settled: Settled | LinkedAlone | None = None
         self._looked: Counted | None = None
         return self
 
@@ -179,7 +179,7 @@ class Rehearsed(ScoredAttack[Counted]):
             self._learnt.append(rehearse(self._targets, bags, self.people, self.seed))
         self._looked, self._settled = queries, None
         if self.jointly and self._seen.practice is None:
-            self._settled = Apart("few")
+            self._settled = LinkedAlone("few")
         elif self.jointly:
             ordered = bags.take(np.argsort(fingerprints(self._seen.order.asked(bags)), kind="stable"))
             scorer, known, asked = self._question(ordered)

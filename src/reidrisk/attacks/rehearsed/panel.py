@@ -132,12 +132,6 @@ def readings_of(raw: Floats, k: int, rows: Any, typical: Floats, targets: Side, 
     return np.stack([standard, relative, less / typical[k]], axis=-1)
 
 
-def features_of(scores: Sequence[Floats], typical: Floats, targets: Side, queries: Side) -> Floats:
-    """Return the (q, n, F) features of pairs, from the (q, n) scores of each attack with all targets."""
-    each = (readings_of(raw, k, slice(None), typical, targets, queries) for k, raw in enumerate(scores))
-    return np.concatenate(list(each), axis=-1)
-
-
 def reference(bags: Bags, most: int = _REFERENCE) -> Ints:
     """Return the rows of some records, chosen by what they hold: the same ones in whatever order the rows come."""
     if len(bags) <= most:

@@ -68,11 +68,6 @@ class Practice:
         alone[READINGS * names.index(ProfileBayes.__name__) + READINGS - 1] = 1.0
         return alone * fitting_scale(self.choices, self.choices.scores(alone))[0]
 
-    @property
-    def best(self) -> str:
-        """The attack that linked most people by itself."""
-        return max(self.credits, key=lambda name: float(self.credits[name].mean()))
-
 
 def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int, exact: bool = False) -> Practice:
     """Rate every attack on the case, and learn how to weigh them; at most ``most`` queries are asked.

@@ -76,7 +76,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Apart:
+class LinkedAlone:
     """Queries that are linked each by itself, and ``why``.
 
     Where several may be of one person, sure links have the same target ``times`` as often as wrong ones may; or else
@@ -91,7 +91,7 @@ class Apart:
         return _doubted(estimate, self.times)
 
 
-def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Apart:
+def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | LinkedAlone:
     """Weigh all queries against each other, unless people have several.
 
     That is seen without truth: of links with probability p about the sum of 1 - p is wrong, and if more of them than
@@ -101,7 +101,7 @@ def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Ap
     """
     m, n = len(asked), len(known)
     if m > n or m * n > PAIRS or m < 2:
-        return Apart("few" if m < 2 else "more-queries" if m > n else "too-many")
+        return LinkedAlone("few" if m < 2 else "more-queries" if m > n else "too-many")
     near, scores, rest = _nearest(scorer, known, asked, (1.0,))
     cool, left = 1.0, rest[0]
     times, sure = _crowded(near, np.exp(scores), left)
@@ -109,7 +109,7 @@ def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Ap
         _, _, rest = _nearest(scorer, known, asked, _COOLER)
         place = _cooler(near, scores, rest, sure)
         if place is None:
-            return Apart("several", times)
+            return LinkedAlone("several", times)
         cool, left = _COOLER[place], rest[place]
     weights = np.exp(cool * scores)
     message, total = claimed(near, weights, left, n)
