@@ -165,10 +165,10 @@ class Attributes(Traces):
                     np.where(held >= 0, np.append(new, -1)[np.where(held < 0, -1, held - side.start[place])], -1)
                 )
         made = []
-        for codes, side in zip(coded, sides, strict=True):
+        for codes, side, whole in zip(coded, sides, (a, b), strict=True):
             table = object.__new__(Attributes)
             table._lay_out(columns, codes, side.users)
-            made.append(table.with_notes((*side.notes, *notes)))
+            made.append(table.with_notes((*side.notes, *notes)).with_raw(whole.raw))
         return made[0], made[1]
 
     def _with(self, rows: Any, users: UserIds | None) -> Self:

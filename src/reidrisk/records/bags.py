@@ -178,10 +178,11 @@ class Bags(Records):
         moved = sparse.csr_array((held.data.copy(), tokens[held.indices], held.indptr.copy()), shape=(held.shape[0], n))
         moved.sum_duplicates()
         if self._visits is None:
-            new = Bags(moved, self._users, vocabulary).with_notes(self._notes)
+            new = Bags(moved, self._users, vocabulary).with_notes(self._notes).with_raw(self.raw)
         else:
             visits = Visits(moved, self._visits.start)
             new = Bags(visits.together(), self._users, vocabulary).with_notes(self._notes).with_visits(visits)
+            new = new.with_raw(self.raw)
         new._timeline = None if self._timeline is None else self._timeline.renamed(tokens)
         if self._clock is None:
             return new

@@ -6,6 +6,7 @@ import numpy as np
 
 from reidrisk.base import Array, DataError, Ints, Note, OptionError, Signed, Vocabulary, frozen, sizes, stream
 from reidrisk.base.users import UserIds, as_users, take_users
+from reidrisk.records.raw import RawTable
 
 NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or give them as text"
 
@@ -13,10 +14,11 @@ NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or gi
 class Rows:
     """Users in rows, and choosing rows."""
 
-    __slots__ = ("_notes", "_rows", "_users")
+    __slots__ = ("_notes", "_raw", "_rows", "_users")
     _rows: Any  # an array or a sparse matrix, one row per user; read-only
     _users: UserIds | None
     _notes: tuple[Note, ...]
+    _raw: RawTable | None
 
     @property
     def users(self) -> UserIds | None:
@@ -36,9 +38,24 @@ class Rows:
     def __len__(self) -> int:
         return int(self._rows.shape[0])
 
+    @property
+    def raw(self) -> RawTable | None:
+        """Every cell of the file that the records were read from; ``None`` where they were made otherwise."""
+        return getattr(self, "_raw", None)
+
+    def with_raw(self, raw: RawTable | None) -> Self:
+        """Return the same records with the cells of their file, one entry of ``raw`` per row."""
+        if raw is not None and len(raw) != len(self):
+            raise DataError(f"raw cells of {len(raw):,} people do not fit {len(self):,} records")
+        new = self._with(self._rows, self._users)
+        new._raw = raw
+        return new
+
     def take(self, rows: Ints | slice) -> Self:
-        """Return the chosen rows, in that order."""
-        return self._with(self._rows[rows], take_users(self._users, rows))
+        """Return the chosen rows, in that order, with the cells of their file."""
+        new = self._with(self._rows[rows], take_users(self._users, rows))
+        new._raw = None if self.raw is None else self.raw.take(rows)
+        return new
 
     def with_users(self, users: Any) -> Self:
         """Return the same rows under these names."""
@@ -54,6 +71,7 @@ class Rows:
         # Rows and columns of what was checked need no second check.
         new = object.__new__(type(self))
         new._rows, new._users, new._notes = rows, users, self._notes
+        new._raw = self.raw if rows is self._rows else None
         return new
 
     def sample(self, n: int, seed: int) -> Self:
@@ -120,7 +138,7 @@ class ByEpoch(Records):
         """Return the first ``r`` epochs, without copying."""
         if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= self.n_epochs:
             raise OptionError(f"cannot take the first {r!r} of {self.n_epochs} epochs; choose 1 to {self.n_epochs}")
-        return self._with(self._rows[:, :r], self._users)
+        return self if r == self.n_epochs else self._with(self._rows[:, :r], self._users)
 
     def _with(self, rows: Any, users: UserIds | None) -> Self:
         return super()._with(frozen(rows), users)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.base import DataError, Note, TruthError
+from reidrisk.records.raw import RawTable
 from reidrisk.records.truth import Truth, find_truth
 
 
@@ -66,6 +67,12 @@ class Case:
         if self.truth is None:
             raise TruthError("who is whom is not known in this case; give the true pairs")
         return self.truth
+
+    @property
+    def raw(self) -> tuple[RawTable, RawTable] | None:
+        """Every cell of the files that targets and queries were read from, where both are known."""
+        known, asked = self.targets.raw, self.queries.raw
+        return None if known is None or asked is None else (known, asked)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.targets, self.queries, self.truth))

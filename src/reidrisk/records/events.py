@@ -1,6 +1,6 @@
 """Events: a raw log of who did what, when and how often, before it takes the form that attacks compare."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -13,6 +13,7 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.calendar import Every, Pick, days_by_hour, periods, picked
 from reidrisk.records.log import OrderedLog, Summary, read_log
+from reidrisk.records.raw import RawTable
 from reidrisk.records.registry import register
 from reidrisk.records.timeline import Timeline
 from reidrisk.records.traces import Traces
@@ -27,7 +28,8 @@ class Events:
     or text; ``items`` the column of what was done, or several that together are one item; ``time`` one of numbers,
     dates or datetimes (text must be read first); ``amount`` one of whole numbers from 0 on; ``keep`` further columns to
     split by. Rows without user, item, time or amount, or of amount 0, are left out and counted. Where an item is made
-    of several columns, one of them may be empty.
+    of several columns, one of them may be empty. ``row`` names a column of places in ``raw``, the columns of the whole
+    file as Arrow arrays: events keep every cell of their row with them.
 
     Events are kept in an order of their own (user, time, item, amount), so the order of rows does not matter.
 
@@ -53,8 +55,12 @@ class Events:
         time: str | None = None,
         amount: str | None = None,
         keep: str | Sequence[str] = (),
+        row: str | None = None,
+        raw: Mapping[str, Any] | None = None,
     ) -> None:
-        self._log = read_log(frame, user, items, time, amount, keep)
+        if (row is None) != (raw is None):
+            raise OptionError("row= names the column that says where in raw= an event stands; give both or neither")
+        self._log = read_log(frame, user, items, time, amount, keep, row)._replace(raw=raw)
 
     def _with(self, log: OrderedLog) -> Self:
         """Return the events of another log."""
@@ -108,6 +114,14 @@ class Events:
     def columns(self) -> tuple[str, ...]:
         """The further columns."""
         return tuple(self._log.kept)
+
+    @property
+    def raw(self) -> RawTable | None:
+        """Every cell of the rows of these events, by user; ``None`` where the log does not keep them."""
+        if self._log.raw is None:
+            return None
+        start = np.searchsorted(self.user, np.arange(self.n_users + 1)).astype(np.int64)
+        return RawTable(self._log.raw, self._log.table["row"], start)
 
     @property
     def n_users(self) -> int:
@@ -214,7 +228,7 @@ class Events:
 
         entries = (self.amount, (self.user, self.item))
         counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
-        made = Bags(counts, self.users, self.vocabulary).with_notes(self.notes)
+        made = Bags(counts, self.users, self.vocabulary).with_notes(self.notes).with_raw(self.raw)
         label = usual_visits(self.user, self.time, self.is_calendar) if visit is None else self._visits(visit)
         number = None
         if label is not None:
@@ -274,7 +288,7 @@ class Events:
         lost = Note(
             "events-dropped", events=len(self), share=1.0 - len(rows) / len(self), every=str(every), pick=str(pick)
         )
-        return made.with_notes((*self.notes, lost))
+        return made.with_notes((*self.notes, lost)).with_raw(self.raw)
 
     def span(self, every: Every) -> tuple[int, int]:
         """Return the first and the last period with an event in it, counted on from period to period.

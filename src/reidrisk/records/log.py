@@ -37,6 +37,8 @@ class OrderedLog(NamedTuple):
     is_calendar: bool
     rows: int  # of the frame
     dropped: Mapping[str, int]
+    raw: Mapping[str, Any] | None = None
+    """Every column of the file, where it is kept; event j stands in its row ``table["row"][j]``."""
 
     def take(self, rows: Ints | Bools | slice) -> Self:
         """Return the chosen events, in this order; who and what they may be about, and what was left out, stays."""
@@ -66,7 +68,13 @@ class OrderedLog(NamedTuple):
 
 
 def read_log(
-    frame: Any, user: str, items: str | Sequence[str], time: str | None, amount: str | None, keep: str | Sequence[str]
+    frame: Any,
+    user: str,
+    items: str | Sequence[str],
+    time: str | None,
+    amount: str | None,
+    keep: str | Sequence[str],
+    row: str | None = None,
 ) -> OrderedLog:
     """Return the events of a frame, whose columns are named as for :class:`reidrisk.records.Events`.
 
@@ -77,7 +85,7 @@ def read_log(
     parts, kept = ([names] if isinstance(names, str) else list(names) for names in (items, keep))
     if not parts:
         raise OptionError("items names no column; give one, or several that together are one item")
-    wanted = dict.fromkeys(name for name in (user, *parts, time, amount, *kept) if name is not None)
+    wanted = dict.fromkeys(name for name in (user, *parts, time, amount, *kept, row) if name is not None)
     cells = columns_of(frame, list(wanted))
     who = coded(cells[user], user, fractions=False)
     what = joined([coded(cells[name], name) for name in parts])
@@ -92,6 +100,8 @@ def read_log(
         lacks |= {"amount": table["amount"] < 0, "zero": table["amount"] == 0}
         if table["amount"].sum(dtype=np.float64) >= 2.0**62:
             raise DataError(f"the amounts in column {amount!r} add up to more than 4e18; give a larger unit")
+    if row is not None:
+        table["row"] = whole_amounts(cells[row], row)
     sides = {name: coded(cells[name], name) for name in kept}
     good, dropped = _complete(len(who.codes), lacks)
     columns = table | {f"keep {name}": side.codes for name, side in sides.items()}

@@ -47,7 +47,7 @@ class Traces(ByEpoch):
         rows, columns = np.nonzero(self.observed)
         entries = (np.ones(len(rows), dtype=np.int64), (rows, self._rows[rows, columns]))
         counts = sparse.coo_array(entries, shape=(len(self), self._n_tokens)).tocsr()
-        return Bags(counts, self._users, self._vocabulary).with_notes(self._notes)
+        return Bags(counts, self._users, self._vocabulary).with_notes(self._notes).with_raw(self.raw)
 
     def __repr__(self) -> str:
         missing = float(np.mean(self._rows < 0))

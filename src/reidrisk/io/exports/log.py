@@ -16,7 +16,7 @@ from reidrisk.io.exports.times import Times, read_times
 from reidrisk.io.exports.values import merged, plain_values, read_numbers, spellings
 from reidrisk.records import Events
 
-USER, TIME, ITEM, AMOUNT = "(user)", "(time)", "(item)", "(amount)"
+USER, TIME, ITEM, AMOUNT, ROW = "(user)", "(time)", "(item)", "(amount)", "(row)"
 """Columns of the log on its way to Events: beside them, columns to split by keep their names."""
 _STEPS = (1, 2, 5, 10, 20, 50, 100)  # people are counted by their number of events, from one of these to the next
 _ENOUGH, _NAMED = 20, 3  # people who have a label that is named; labels written in several ways that are named
@@ -37,6 +37,7 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     assert roles.user is not None
     frame: dict[str, Any] = {USER: plain_values(source.column(roles.user), is_id=True)}
     n = len(frame[USER])
+    frame[ROW] = pa.chunked_array([np.arange(n)])
     times, good, returned = None, np.ones(n, dtype=bool), 0
     if roles.time is not None:
         times = read_times(source.column(roles.time), source.where(roles.time), how.dates)
@@ -66,10 +67,11 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
         what = joined([coded(cells, name) for name, cells in columns.items()])
         frame[ITEM] = pa.chunked_array([what.values.take(pa.array(what.codes, mask=what.codes < 0))])
         many = [pa.table(frame)]
+    raw = source.cells(but=(roles.user,))
     kept = pa.concat_tables([table if good.all() else table.filter(pa.array(good)) for table in many])
     time, amount = (name if name in frame else None for name in (TIME, AMOUNT))
     try:
-        events = Events(kept, user=USER, items=ITEM, time=time, amount=amount, keep=list(sides))
+        events = Events(kept, user=USER, items=ITEM, time=time, amount=amount, keep=list(sides), row=ROW, raw=raw)
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from error
     events = events.over(Vocabulary(sorted(events.vocabulary.labels)))

@@ -13,7 +13,7 @@ from reidrisk.io.exports.source import Source
 from reidrisk.io.exports.times import looks_like_times, read_times
 from reidrisk.io.exports.values import merged, nearly_numbers, plain_values
 from reidrisk.io.tables.columns import holds_text, is_list
-from reidrisk.records import Attributes
+from reidrisk.records import Attributes, RawTable
 
 
 def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attributes, tuple[Note, ...], list[str]]:
@@ -33,12 +33,14 @@ def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attribu
     if not good.all():
         frame = {name: cells.filter(pa.array(good)) for name, cells in frame.items()}
     rows = len(next(iter(frame.values())))
+    owner = np.where(good, np.cumsum(good) - 1, -1)
     if not rows:
         raise DataError(f"{source.name}: no row names a person; look at the column {user!r}")
     try:
         people = Attributes(pa.table(frame), user=user, columns=kinds or None)
     except ReidRiskError as error:
         raise DataError(f"{source.name}: {error}") from error
+    people = people.with_raw(RawTable.of(source.cells(but=(user,)), owner, rows))
     read = Note("people-read", name=source.name, rows=n + source.bad.unread, people=rows, nobody=nobody)
     return people, (*people.notes, *notes, read), chosen
 

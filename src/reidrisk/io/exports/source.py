@@ -72,6 +72,10 @@ class Source:
             self._cells[name] = cells if is_list(cells.type) else plain(cells, name)
         return self._cells[name]
 
+    def cells(self, but: Sequence[str | None]) -> dict[str, Any]:
+        """Return every column of plain values but some, used or not."""
+        return {name: self.column(name) for name in self.columns if name not in but and not is_list(self.types[name])}
+
     def renamed(self, names: Mapping[str, str]) -> Source:
         """Return the same under other names of columns."""
         if not names:

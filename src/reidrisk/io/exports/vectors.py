@@ -15,7 +15,7 @@ from reidrisk.io.exports.times import read_times
 from reidrisk.io.tables.columns import holds_text, is_list, user_ids
 from reidrisk.io.tables.formats import OpenTable, table_of_frame
 from reidrisk.io.tables.opening import while_reading
-from reidrisk.records import Vectors
+from reidrisk.records import RawTable, Vectors
 
 _NUMBERED = re.compile(r"(.*?)[0-9]{1,6}")
 _FEWEST = 8  # columns of one name and a number that are taken for dimensions without being asked
@@ -70,7 +70,9 @@ def read_vectors(source: Source, how: Reading) -> tuple[Vectors, Roles, tuple[st
     ids = None if user is None else user_ids(source.name, user, source.column(user))
     try:
         if user is None or is_unique(source, user):
-            return Vectors(values, ids), Roles(user, items=used), None
+            vectors = Vectors(values, ids)
+            raw = RawTable.of(source.cells(but=(user,)), np.arange(len(vectors)), len(vectors))
+            return vectors.with_raw(raw if raw.names else None), Roles(user, items=used), None
         time = find_time(source, how, [user, *used])
         moments, form = (None, None) if time is None else _moments(source, time, how)
         return Vectors.of_several(values, ids, moments), Roles(user, time, used), form
