@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reidrisk import io, scenarios
+from reidrisk import assess, io, scenarios
 from reidrisk.audit import AuditResult, AuditSpec, Exports, asking, audit_exports, run
 from reidrisk.audit.plan import NotRun
-from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base.errors import FormatError, OptionError, TruthError
 from reidrisk.records import Case, Events, Truth
 
 FEW = ("hellinger", "tf-idf")
@@ -87,8 +87,28 @@ def test_two_exports_are_linked_by_any_two_columns_of_pairs_and_by_traces_beside
     both = audited(files, "a.csv", "b.csv", truth="pairs.csv:crm=partner", every="month")
     assert {one.kind for one in both.questions} == {"bags", "traces"}
     assert both.kind == "bags"  # one item per month loses most of them
-    nobody = audited(files, "a.csv", "b.csv")
-    assert (nobody.truth, nobody.risks) == (None, ())
+
+
+def test_two_exports_that_share_nobody_are_refused_unless_no_rate_is_wanted(files, reidrisk, monkeypatch):
+    """Before any work: no attack is fitted, no question made."""
+    paths = [files / name for name in ("a.csv", "b.csv")]
+    plan = {"seed": 1, "attacks": FEW, "say": None}
+    with monkeypatch.context() as patch:
+        patch.setattr(asking, "questions", lambda *_: pytest.fail("the work began"))
+        with pytest.raises(TruthError, match=r"truth=.*allow_unmatched=True"):
+            assess(*paths, **plan)
+        with pytest.raises(TruthError, match=r"the second.*truth="):
+            assess(*(pl.read_csv(path, separator=";") for path in paths), **plan)
+        done = reidrisk("audit", *paths)
+        assert (done.code, done.err.splitlines()[-1].count("--truth FILE")) == (2, 1)
+        assert "--allow-unmatched" in done.err
+        with pytest.raises(OptionError, match="two tables"):
+            assess(paths[0], allow_unmatched=True, **plan)
+    nobody = assess(*paths, allow_unmatched=True, **plan)
+    assert (nobody.truth, nobody.risks, nobody.spec["allow_unmatched"]) == (None, (), True)
+    pairs = {f"p{i}": i for i in range(60)}
+    known = assess(*paths, truth=pairs, **plan)
+    assert known.strongest == assess(*paths, truth={str(i): p for p, i in pairs.items()}, **plan).strongest
 
 
 def test_a_question_that_cannot_be_asked_is_left_out_and_said():

@@ -370,9 +370,9 @@ def test_few_people_in_one_table_only_are_not_counted(tmp_path):
     tokens = rng.integers(0, 50, (60, 3))
     io.write_traces(Traces(tokens[:50], n_tokens=50, users=np.arange(50)), tmp_path / "a.parquet")
     io.write_traces(Traces(tokens[7:60], n_tokens=50, users=np.arange(7, 60)), tmp_path / "b.parquet")
-    inputs = Tables(targets=str(tmp_path / "a.parquet"), queries=str(tmp_path / "b.parquet"), allow_unmatched=True)
+    inputs = Tables(targets=str(tmp_path / "a.parquet"), queries=str(tmp_path / "b.parquet"))
     for least, told in ((20, None), (1, 7)):
-        found = run(AuditSpec(inputs=inputs, seed=1, min_group=least))
+        found = run(AuditSpec(inputs=inputs, allow_unmatched=True, seed=1, min_group=least))
         assert next(note for note in found.notes if note.code == "in-one-table-only")["targets"] == told
         # Rates are about those who have a counterpart, and so tell how many these are, however few are not.
         assert (found.n_scored, found.n_strangers) == (43, 10)

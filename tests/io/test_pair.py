@@ -115,7 +115,7 @@ def test_users_in_one_table_only(write) -> None:
     a = write("a.csv", "user,epoch_0\n1,0\n2,1\n3,1\n4,1\n")
     b = write("b.csv", "user,epoch_0\n4,0\n9,1\n3,1\n")
     text = message(DataError, lambda: io.read_pair(a, b))
-    assert f"2 users of {a} are not in {b} and 1 of {b} not in {a}; --allow-unmatched keeps them" in text
+    assert f"2 users of {a} are not in {b} and 1 of {b} not in {a}; allow_unmatched=True keeps them" in text
     pair = io.read_pair(a, b, allow_unmatched=True)
     assert (pair.unmatched_targets, pair.unmatched_queries) == (2, 1)
     assert pair.notes[-1] == Note("in-one-table-only", targets=2, queries=1)
@@ -125,7 +125,8 @@ def test_no_shared_ids(write) -> None:
     a, b = write("a.csv", "user,epoch_0\n1,0\n2,1\n"), write("b.csv", "user,epoch_0\n8,0\n9,1\n")
     text = message(DataError, lambda: io.read_pair(a, b))
     assert f"no user of {a} (2) is in {b} (2)" in text
-    assert "columns query, target (--truth)" in text
+    assert "(truth=)" in text
+    assert "(allow_unmatched=True)" in text
     pair = io.read_pair(a, b, allow_unmatched=True)
     assert (pair.unmatched_targets, pair.unmatched_queries) == (2, 2)
     assert pair.notes[-1] == Note("nobody-in-common")

@@ -15,9 +15,11 @@ from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
 from reidrisk.audit.suppress import note_of_few
 from reidrisk.audit.valued import settle_values
-from reidrisk.base import DataError, Note, Progress, seed_or_fresh, silent
+from reidrisk.base import DataError, Note, OptionError, Progress, TruthError, seed_or_fresh, silent
+from reidrisk.base.options import option
 from reidrisk.io.exports.pairs import read_pairs
-from reidrisk.records import Case
+from reidrisk.io.pair import why_unmatched
+from reidrisk.records import Case, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.scenarios import Scenario
 from reidrisk.search.engines import Engine
@@ -57,6 +59,10 @@ def audit_exports(
     """
     notes = tuple(note for export in exports for note in (export.how, *export.notes))
     tables = [export.records for export in exports]
+    if truth is None and not spec.allow_unmatched:
+        _check_common(exports)
+    if spec.allow_unmatched and len(tables) < 2:
+        raise OptionError(f"{option('allow_unmatched', True)} is for two tables; give both, or leave it out")
     seed = seed_or_fresh(spec.seed)
     spec = spec.model_copy(update={"seed": seed})
     if not amounts_given:
@@ -74,6 +80,22 @@ def audit_exports(
         notes += said
     asked = questions(tables, spec.scenario, rows, every)
     return audit_scenarios(asked, spec, notes=notes, progress=progress, attacks=attacks, engine=engine)
+
+
+def _check_common(exports: Sequence[io.Export]) -> None:
+    """Refuse two exports of which nobody knows who is whom, before the work: there would be no rate."""
+    if len(exports) < 2:
+        return
+    one, two = (export.records for export in exports)
+    try:
+        find_truth(one, two)
+    except TruthError as error:
+        if (one.users is None) != (two.users is None):
+            raise
+        sizes = (len(one if one.users is None else one.users), len(two if two.users is None else two.users))
+        names = (exports[0].how["name"], exports[1].how["name"])
+        names = ("the first table", "the second") if names[0] == names[1] else names
+        raise TruthError(why_unmatched(one.users is not None, names, sizes, sizes)) from error
 
 
 def audit_scenarios(

@@ -11,9 +11,12 @@ from reidrisk.audit.run import run
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory
 from reidrisk.audit.stored.opening import for_engine, is_stored
 from reidrisk.base import Note, OptionError, Progress
-from reidrisk.base.options import seconds
+from reidrisk.base.options import refuse_unknown, seconds
 from reidrisk.io import Reading
 from reidrisk.search.engines.relational import Relational
+
+_OWN = ("truth", "scenario", "budget", "max_risk", "seed", "progress", "say", "engine")
+_KNOWN = tuple(dict.fromkeys((*_OWN, *Reading.model_fields, *AuditSpec.model_fields)))
 
 
 def assess(
@@ -36,7 +39,9 @@ def assess(
     ``every="week"``, or of the :class:`reidrisk.audit.AuditSpec`, such as ``what_if=True`` or ``attacks=("bm25",)``.
     How to read what they do not say is guessed, and the guess is handed to ``say``, line by line.
 
-    ``truth`` are true pairs where the ids of the two tables differ. ``scenario`` is a name such as ``"split"``, or an
+    ``truth`` are true pairs where the ids of the two tables differ: a mapping such as ``{"p1": "q7"}``, or a frame or a
+    file of two columns, in either direction. Two tables that have no id in common are refused without them, unless
+    ``allow_unmatched=True`` asks how sure attacks are. ``scenario`` is a name such as ``"split"``, or an
     :class:`reidrisk.audit.Asked`; default: every question that the records can answer. ``budget`` is the time given,
     in reference seconds or as in ``"5min"``. The keyword ``engine`` is where targets are searched
     (:mod:`reidrisk.search.engines`); with it, two folders of Parquet or tables are audited where they are stored, and
@@ -49,6 +54,7 @@ def assess(
     (4, 30)
     """
     sources = [table] if other is None else [table, other]
+    refuse_unknown(said, [name for name in _KNOWN if name != "inputs"])
     engine = said.pop("engine", None)
     named = tuple(str(one) for one in sources if isinstance(one, str | Path))
     stored = any(map(is_stored, named)) or (len(named) == 2 and scenario is None and for_engine(named))
@@ -59,7 +65,7 @@ def assess(
         inputs |= {} if truth is None else {"truth": str(truth)}
         given = {"inputs": inputs, "seed": seed, "max_risk": max_risk, **said}
         given |= {} if budget is None else {"budget": seconds("budget", budget)}
-        return run(AuditSpec.model_validate(given), progress, engine=engine)
+        return run(AuditSpec(**given), progress, engine=engine)
     options = {name: said.pop(name) for name in AuditSpec.model_fields if name in said and name != "inputs"}
     reading = Reading(**said)
     files = tuple(str(source) for source in sources if isinstance(source, str | Path))
@@ -70,7 +76,7 @@ def assess(
     options |= {"inputs": saved, "seed": seed, "max_risk": max_risk, "scenario": asked}
     if budget is not None:
         options["budget"] = seconds("budget", budget)
-    spec = AuditSpec.model_validate(options)
+    spec = AuditSpec(**options)
     exports = read(sources, reading, asked, None if say is None else lambda note: _say(say, note), spec.min_group)
     how: dict[str, Any] = {"every": reading.every, "amounts_given": reading.amount is not None}
     return audit_exports(exports, spec, truth=truth, **how, progress=progress, engine=engine)

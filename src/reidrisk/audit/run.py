@@ -136,7 +136,7 @@ def _run_tables(
         return dataclasses.replace(found, fingerprints=sums, notes=found.notes + twice)
     tell("reading-tables", 0.0)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
-    how = inputs.model_dump(include={"layout", "n_tokens", "allow_unmatched", "truth"})
+    how = inputs.model_dump(include={"layout", "n_tokens", "truth"}) | {"allow_unmatched": spec.allow_unmatched}
     pair = io.read_pair(inputs.targets, inputs.queries, vocabulary=vocabulary, **how)
     notes = pair.notes + twice
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)

@@ -64,7 +64,6 @@ class Tables(Spec):
     layout: Literal["wide", "long"] | None = None
     n_tokens: int | None = Field(default=None, ge=1)
     vocabulary: FileName | None = None
-    allow_unmatched: bool = False
 
 
 class Exports(Spec):
@@ -110,6 +109,10 @@ class AuditSpec(Spec):
     the people to be found, and ``population`` forecasts the rate among that many. ``taxonomy`` is a file that says the
     parent of each item: what gives people away is then told by its roots, and merging items into parents is tried.
 
+    Two tables that have nobody in common, by ids or true pairs, are refused, since no rate can be measured;
+    ``allow_unmatched`` says how sure attacks are instead. Of two tables of traces, which are made to be compared,
+    people who are in one only are refused without it, too.
+
     ``scenario`` says who attacks, with what; default: everything that the exports can answer. ``level`` lies in
     [0.8, 0.9999]: below, an interval says next to nothing.
 
@@ -119,6 +122,7 @@ class AuditSpec(Spec):
     """
 
     inputs: Annotated[Tables | Exports | Published | InMemory, Field(discriminator="kind")] = InMemory()
+    allow_unmatched: bool = False
     scenario: Asked | None = None
     system: Annotated[str, OneOf(lambda: (one.name for one in registry()))] = "other"
     top_k: int | None = Field(default=None, ge=1)

@@ -1,12 +1,59 @@
 """Options that are numbers, checked in one place: one line says which, what was given, and what is allowed."""
 
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
+
+_FLAG: ContextVar[Callable[[str], str] | None] = ContextVar("flag", default=None)
+
+
+@contextmanager
+def spelt(flag: Callable[[str], str]) -> Iterator[None]:
+    """Let :func:`option` write options as ``flag`` does while this lasts: the command line is used, not Python."""
+    token = _FLAG.set(flag)
+    try:
+        yield
+    finally:
+        _FLAG.reset(token)
+
+
+def option(name: str, value: str | bool | None = None) -> str:
+    """Return an option, with a value or without, as who is to give it writes it: an argument, or a flag.
+
+    A value in capitals stands for one of its kind, such as ``"FILE"``: in Python it is left open.
+
+    >>> option("items", "COLUMN"), option("skip_bad_rows", True), option("layout", "people")
+    ('items=', 'skip_bad_rows=True', "layout='people'")
+    >>> with spelt({"items": "--item"}.__getitem__):
+    ...     option("items", "COLUMN")
+    '--item COLUMN'
+    """
+    flag = _FLAG.get()
+    if flag is None:
+        return f"{name}=" if value is None or str(value).isupper() else f"{name}={value!r}"
+    return f"{flag(name)} {value}" if isinstance(value, str) else flag(name)
+
+
+def refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse the first name that is no option, with the known one that is nearest.
+
+    >>> refuse_unknown(["item"], ["user", "items"])
+    Traceback (most recent call last):
+    reidrisk.base.errors.OptionError: item is no option; did you mean items? Options are user, items
+    """
+    there = tuple(known)
+    for name in names:
+        if name not in there:
+            near = get_close_matches(name, there, 1)
+            meant = f"; did you mean {near[0]}? Options are" if near else "; options are"
+            raise OptionError(f"{name} is no option{meant} {', '.join(there)}")
 
 
 def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import core_schema
 
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
+from reidrisk.base.options import refuse_unknown
 
 _NAME_OF: ContextVar[Callable[[str], str]] = ContextVar("name_of", default=str)
 
@@ -66,6 +67,7 @@ class Spec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, /, **values: Any) -> None:
+        refuse_unknown(values, type(self).model_fields)
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -101,8 +103,8 @@ def _refusal(error: ValidationError) -> ReidRiskError:
         return cause
     names = [part for part in first["loc"] if isinstance(part, str)]
     name = named(names[-1]) if names else "the spec"
-    if first["type"] in ("missing", "extra_forbidden"):
-        return OptionError(f"{name} is {'missing' if first['type'] == 'missing' else 'no option'}")
+    if first["type"] == "missing":
+        return OptionError(f"{name} is missing")
     if first["type"] == "literal_error":
         allowed = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
         return OptionError(f"{name} must be one of {allowed}, not {first['input']!r}")

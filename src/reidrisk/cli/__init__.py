@@ -51,14 +51,17 @@ def _run(arguments: list[str] | None, came: list[int]) -> NoReturn:
 
     from reidrisk.base.errors import MissingExtraError, OptionError, ReidRiskError
     from reidrisk.base.foreign import mask_wanted, masked, reason
+    from reidrisk.base.options import spelt
     from reidrisk.cli.app import app
+    from reidrisk.cli.parameters import flag
 
     def hidden(message: str) -> str:
         """Mask what may come from the data, where that was asked for."""
         return masked(message, sys.argv[1:] if arguments is None else arguments) if mask_wanted() else message
 
     try:
-        code = _called(app, arguments, came)
+        with spelt(flag):
+            code = _called(app, arguments, came)
         if sys.stdout is not None:  # it is None where standard output was closed from the start
             sys.stdout.flush()
     except TyperException as error:

@@ -15,7 +15,7 @@ from reidrisk.cli.engines import EngineOptions
 from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import ReadingOptions, SystemOptions, inputs_of
 from reidrisk.cli.groups import group, grouped, plain
-from reidrisk.cli.parameters import Json, Out, Seed, argument, flags, numbers, option, share
+from reidrisk.cli.parameters import Json, Out, Seed, argument, flag, numbers, option, share
 from reidrisk.cli.results import ResultOut, compare_saved, finish, saved_spec
 from reidrisk.cli.scenarios import ScenarioOptions, chosen_scenario
 
@@ -134,8 +134,6 @@ class AuditOptions:
     saved: SavedOptions
     as_json: Json = False
 
-
-flag = flags(attacks="attack", changes="change")
 
 _BESIDE_SPEC = {  # options that say nothing of what is audited
     *("out", "result", "evidence", "keep_per_person", "as_json"),

@@ -10,10 +10,9 @@ import typer
 
 from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
 from reidrisk.base import OptionError
-from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.groups import fields_of, takes
-from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, numbers, option
+from reidrisk.cli.parameters import Json, Out, Seed, again, argument, flag, menu, numbers, option
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Tradeoff
@@ -42,11 +41,11 @@ def tradeoff(
 
     if options["attack"] == "likelihood" and quick:
         raise OptionError("--quick leaves out the attack 'likelihood'; leave out one of the two")
-    inputs = BehaviourFile.called(as_flag, path=str(behaviour), **fields_of(BehaviourFile, options))
+    inputs = BehaviourFile.called(flag, path=str(behaviour), **fields_of(BehaviourFile, options))
     wanted = {"strategies": strategy or None, "amounts": numbers("--amounts", amounts, float)}
     wanted |= fields_of(TradeoffSpec, options)
     seed = seed_or_fresh(seed)
-    spec = TradeoffSpec.called(as_flag, inputs=inputs, seed=seed, likelihood=not quick, **wanted)
+    spec = TradeoffSpec.called(flag, inputs=inputs, seed=seed, likelihood=not quick, **wanted)
     output.check_writable(out, chart, inputs=(behaviour, None if inputs.states is None else Path(inputs.states)))
     output.check_report(out)
     output.check_made(chart, "the chart is a picture", (".png", ".svg"))

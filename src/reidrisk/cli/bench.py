@@ -8,7 +8,7 @@ import typer
 
 from reidrisk.cli import output
 from reidrisk.cli.groups import group, grouped
-from reidrisk.cli.parameters import Json, Out, again, flags, option
+from reidrisk.cli.parameters import Json, Out, again, flag, option
 
 ResultOut = Annotated[Path | None, typer.Option(help="Write the result here (JSON).", readable=False)]
 
@@ -36,7 +36,7 @@ def bench(
 
     wanted = {"attacks": tuple(options.attack or ()), "settings": tuple(options.setting or ())}
     sizes = {"users": options.users, "queries": options.queries, "seed": options.seed}
-    spec = api.BenchSpec.called(flags(attacks="attack", settings="setting"), **wanted, **sizes)
+    spec = api.BenchSpec.called(flag, **wanted, **sizes)
     output.check_writable(out, result, inputs=(options.data,))
     output.check_report(out)
     manifest = api.EMBEDDED if options.data is None else api.read_manifest(options.data)

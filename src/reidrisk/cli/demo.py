@@ -6,8 +6,8 @@ from typing import Any
 
 from reidrisk.base import sizes
 from reidrisk.cli import output
-from reidrisk.cli.audit import flag, tell
-from reidrisk.cli.parameters import Json, Out, option
+from reidrisk.cli.audit import tell
+from reidrisk.cli.parameters import Json, Out, flag, option
 from reidrisk.cli.results import ResultOut, finish
 
 _EXAMPLE_USERS, _EXAMPLE_EPOCHS = 1_000, 4

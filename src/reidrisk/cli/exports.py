@@ -6,10 +6,9 @@ from typing import Any
 from reidrisk.base.errors import OptionError, ReidRiskError
 from reidrisk.base.specs import as_flag
 from reidrisk.cli.groups import group, plain
-from reidrisk.cli.parameters import flags, option
+from reidrisk.cli.parameters import flag, option
 
 _OF_TRACES = ("n_tokens", "vocabulary")
-_flag = flags(items="item")
 
 
 @group
@@ -42,7 +41,9 @@ class SystemOptions:
     n_tokens: int | None = option(None, "Size of the system's vocabulary.")
     vocabulary: Path | None = option(None, "All labels of the system: one per line, or a JSON list.")
     layout: str | None = option(None, "'log', 'people', 'lists', 'vectors', 'wide' or 'long'; default: detected.")
-    allow_unmatched: bool = option(False, "Keep people who are in one table only.", "--allow-unmatched")
+    allow_unmatched: bool = option(
+        False, "Go on if no record is in both tables, or not every record of two tables of traces.", "--allow-unmatched"
+    )
 
 
 def inputs_of(
@@ -51,7 +52,6 @@ def inputs_of(
     """Return what an audit reads: two tables of traces, or one or two exports with how to read them.
 
     Traces of which a ``scenario`` is asked are exports, too. ``elsewhere``: an engine may read stored tables itself.
-    People who are in one of two exports only are kept without being asked: ``allow_unmatched`` changes nothing there.
     """
     from reidrisk.audit.stored.opening import for_engine, is_stored
     from reidrisk.io import Reading
@@ -62,7 +62,7 @@ def inputs_of(
     of_traces = next((name for name in _OF_TRACES if declared[name]), "system" if system.system != "other" else None)
     named = next((name for name in said if name != "layout"), None)
     if of_traces is not None and named is not None:
-        raise OptionError(f"{as_flag(of_traces)} is for tables of traces and {_flag(named)} for exports; choose one")
+        raise OptionError(f"{as_flag(of_traces)} is for tables of traces and {flag(named)} for exports; choose one")
     if of_traces is not None and len(files) < 2:
         raise OptionError(f"{as_flag(of_traces)} is for two tables of traces; give both")
     if system.allow_unmatched and len(files) < 2:
@@ -74,9 +74,9 @@ def inputs_of(
     if stored and not two:
         raise OptionError("folders and tables of an engine are two tables of traces; leave out how to read exports")
     if of_traces is not None or stored or (two and _are_traces(files, system.layout)):
-        known = {name: declared[name] for name in (*_OF_TRACES, "layout", "allow_unmatched")}
+        known = {name: declared[name] for name in (*_OF_TRACES, "layout")}
         return {"kind": "tables", "targets": files[0], "queries": files[1], "truth": reading.truth, **known}
-    how = Reading.called(_flag, **said).to_dict()
+    how = Reading.called(flag, **said).to_dict()
     return {"kind": "exports", "files": files, "truth": reading.truth, "reading": how}
 
 

@@ -2,7 +2,6 @@
 
 import math
 import shlex
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,14 +58,17 @@ def share(flag: str, text: str) -> float:
     return number / 100.0 if percent else number
 
 
-def flags(**called: str) -> Callable[[str], str]:
-    """Return how a command calls the fields of a spec, of which it calls some otherwise.
+_CALLED = {"items": "item", "attacks": "attack", "changes": "change", "settings": "setting", "strategies": "strategy"}
+"""Options that the command line calls otherwise than Python does, since they are given once for each value."""
 
-    >>> flag = flags(attacks="attack")
+
+def flag(name: str) -> str:
+    """Return how the command line calls an option.
+
     >>> flag("attacks"), flag("max_risk")
     ('--attack', '--max-risk')
     """
-    return lambda name: as_flag(called.get(name, name))
+    return as_flag(_CALLED.get(name, name))
 
 
 def menu(about: str) -> typer.Typer:

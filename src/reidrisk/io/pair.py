@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from reidrisk.base import DataError, Ints, Note, is_text
+from reidrisk.base.options import option
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
@@ -135,7 +136,7 @@ def _paired(
     found = paired(targets, queries, encoding.vocabulary, notes, names, rows)
     alone = (found.unmatched_targets, found.unmatched_queries)
     if rows is None and any(alone) and not keep:
-        raise DataError(_why_unmatched(targets.users is not None, names, (len(targets), len(queries)), alone))
+        raise DataError(why_unmatched(targets.users is not None, names, (len(targets), len(queries)), alone))
     return found
 
 
@@ -168,13 +169,15 @@ def _ids_of_one_kind(targets: Records, queries: Records, names: tuple[str, str])
     return targets.with_users(pa.array(targets.users).cast(pa.large_string())), queries
 
 
-def _why_unmatched(is_named: bool, names: tuple[str, str], sizes: tuple[int, int], alone: tuple[int, int]) -> str:
+def why_unmatched(is_named: bool, names: tuple[str, str], sizes: tuple[int, int], alone: tuple[int, int]) -> str:
+    """Say why two tables cannot be compared: how many people of each are ``alone``, and what to do."""
     a, b = names
+    keep = option("allow_unmatched", True)
     if not is_named:
         differ = f"{a} has {sizes[0]:,} rows, {b} has {sizes[1]:,}, and neither names its users"
-        return f"{differ}; add a column 'user' to both, or keep all with --allow-unmatched"
+        return f"{differ}; add a column 'user' to both, or go on without a rate ({keep})"
     if alone == sizes:
-        pairs = "give the true pairs in a file with columns query, target (--truth), or keep all with --allow-unmatched"
+        pairs = f"give the true pairs ({option('truth', 'FILE')}), or go on without a rate ({keep})"
         return f"no user of {a} ({sizes[0]:,}) is in {b} ({sizes[1]:,}); {pairs}"
     differ = f"{alone[0]:,} users of {a} are not in {b} and {alone[1]:,} of {b} not in {a}"
-    return f"{differ}; --allow-unmatched keeps them: such a target is a distractor, any link of such a query is wrong"
+    return f"{differ}; {keep} keeps them: such a target is a distractor, any link of such a query is wrong"

@@ -48,9 +48,7 @@ def engine(tmp_path):
 
 
 def audited(tmp_path, a, b, monkeypatch=None, **options):
-    inputs = {
-        name: options.pop(name) for name in ("truth", "allow_unmatched", "n_tokens", "vocabulary") if name in options
-    }
+    inputs = {name: options.pop(name) for name in ("truth", "n_tokens", "vocabulary") if name in options}
     spec = AuditSpec(inputs=Tables(targets=a, queries=b, **inputs), seed=1, **options)
     if monkeypatch is not None:
         monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0, 1))

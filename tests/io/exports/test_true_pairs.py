@@ -23,9 +23,20 @@ def test_any_two_columns_are_pairs(tmp_path):
     with pytest.raises(TruthError, match="COLUMN=COLUMN"):
         read_pairs(file, A, B)
     with pytest.raises(TruthError, match="no pair"):
-        read_pairs(f"{file}:partner_id=crm_id", A, B)
+        read_pairs(f"{file}:no=crm_id", A, B)
     with pytest.raises(OptionError, match="no column"):
         read_pairs(f"{file}:crm_id=nobody", A, B)
+
+
+def test_named_columns_and_mappings_may_be_the_other_way_round(tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text("target,query\ny,11\nx,13\n")
+    for given in (file, f"{file}:query=target", f"{file}:target=query", {11: "y", 13: "x"}, {"y": 11, "x": 13}):
+        assert read_pairs(given, A, B)[0].tolist() == [2, 0, -1]
+    assert read_pairs({11: 12, 12: 11}, A, A)[0].tolist() == [1, 0, -1]
+    for strangers in ({}, {"eve": "mallory"}):
+        with pytest.raises(TruthError, match="no pair"):
+            read_pairs(strangers, A, B)
 
 
 def test_two_columns_are_told_apart_by_the_tables():

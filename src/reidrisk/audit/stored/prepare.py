@@ -50,11 +50,11 @@ class Prepared:
         return cls(both[0], both[1], labels, said["n_matched"], said["origin"], notes)
 
 
-def prepare(session: Session, inputs: Tables, folder: Path, one_in: int = 1) -> Prepared:
+def prepare(session: Session, inputs: Tables, folder: Path, keep: bool, one_in: int = 1) -> Prepared:
     """Check the two tables of a spec, and write them to a folder as :class:`Prepared` says.
 
-    Refused are people who come twice, tokens outside the vocabulary, and people in one table only unless the spec keeps
-    them; all of it is counted where the tables are. Of people, about one in ``one_in`` are taken, the same in both.
+    Refused are people who come twice, tokens outside the vocabulary, and, unless they are to ``keep``, people in one
+    table only; all of it is counted where the tables are. About one person in ``one_in`` is taken, the same in both.
     """
     labels = inputs.vocabulary is not None
     opened = [
@@ -70,7 +70,7 @@ def prepare(session: Session, inputs: Tables, folder: Path, one_in: int = 1) -> 
     n_users = [_numbered(session, side, table, one_in, given) for side, table in zip(_SIDES, tables, strict=True)]
     n_tokens, vocabulary, notes = _encoded(session, inputs, tables)
     notes += tuple(note for one in opened for note in one.notes)
-    found: MatchedIds = paired(session, tables, n_users, given, inputs.allow_unmatched, part=one_in > 1)
+    found: MatchedIds = paired(session, tables, n_users, given, keep, part=one_in > 1)
     n_epochs = len(tables[0].epochs)
     columns = ", ".join(f"c{s}" for s in range(n_epochs))
     session.write(f"SELECT id, {columns} FROM coded_targets", str(folder / "targets"))

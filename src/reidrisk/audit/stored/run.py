@@ -74,7 +74,7 @@ def run_stored(
     try:
         with engine.session() as session:
             (tell or silent)("checking-tables", 0.0)
-            tables = _prepared(session, inputs, folder, one_in, parts)
+            tables = _prepared(session, spec, inputs, folder, one_in, parts)
             for stored in (tables.targets, tables.queries):
                 session.parquet(stored.relation, stored.files)
             if len(tables.targets) + len(tables.queries) <= in_memory:
@@ -113,16 +113,18 @@ def _job(spec: AuditSpec, inputs: Tables) -> dict[str, Any]:
     return {"spec": spec.model_dump(mode="json"), "files": known, "version": version("reidrisk")}
 
 
-def _prepared(session: Session, inputs: Tables, folder: Path, one_in: int, parts: FinishedParts | None) -> Prepared:
+def _prepared(
+    session: Session, spec: AuditSpec, inputs: Tables, folder: Path, one_in: int, parts: FinishedParts | None
+) -> Prepared:
     """Prepare the tables, or take those of a finished part."""
     if parts is None:
-        return prepare(session, inputs, folder, one_in)
+        return prepare(session, inputs, folder, spec.allow_unmatched, one_in)
     known = [parts.found(name) for name in ("targets", "queries")]
     if known[0] is not None and known[1] is not None:
         return Prepared.from_dict(known[1], [parts.files(name) for name in ("targets", "queries")])
     for name in ("targets", "queries"):
         parts.forget(name)
-    tables = prepare(session, inputs, parts.folder)
+    tables = prepare(session, inputs, parts.folder, spec.allow_unmatched)
     for name in ("targets", "queries"):
         parts.finish(name, tables.to_dict())
     return tables

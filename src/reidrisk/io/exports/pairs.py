@@ -1,5 +1,6 @@
 """True pairs out of any table: which person of the second table is who in the first."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ def read_pairs(
 ) -> tuple[Ints, tuple[Note, ...]]:
     r"""Return the row of the target of each query, -1 = none, and a note where pairs name people who are in no table.
 
-    ``given`` is a frame, or a path, with or without the names of two columns behind it: ``pairs.csv:crm_id=partner_id``
-    are ids of the first table, and of the second. Default: the columns ``target`` and ``query``, or the only two there
-    are, in the order that fits the tables. Ids are compared as text where one side has numbers and the other text.
+    ``given`` is a mapping of ids (``{"p1": "q7"}``), a frame, or a path, with or without two columns named behind it,
+    as in ``pairs.csv:crm_id=partner_id``. Default: the columns ``target`` and ``query``, or the only two there are. Which
+    column is of which table shows in the ids: two that are named are of the first table and of the second, unless this
+    gives no pair and the other order does. Ids are compared as text where one side has numbers and the other text.
     Where the pairs must be ``strict``, those who are in no table are refused, and so are further columns, unless two
     are named.
 
@@ -39,6 +41,10 @@ def read_pairs(
         raise TruthError(f"{source.name}: true pairs name people, and the tables do not; name the column with --user")
     one, two = (column(source, name) for name in named) if named else _usual(source, targets, queries)
     target, query = _rows(source, one, targets), _rows(source, two, queries)
+    if not ((target >= 0) & (query >= 0)).any():
+        turned = _rows(source, two, targets), _rows(source, one, queries)
+        if ((turned[0] >= 0) & (turned[1] >= 0)).any():
+            (one, two), (target, query) = (two, one), turned
     strangers = (target < 0) & ~_empty(source, one), (query < 0) & ~_empty(source, two)
     if strict:
         if more := () if named else [name for name in source.columns if name not in (one, two)]:
@@ -71,6 +77,10 @@ def _refuse_strangers(source: Source, name: str, wrong: Any, among: str) -> None
 
 def _opened(given: Any) -> tuple[Source, tuple[str, str] | None]:
     """Open a table of pairs, and return the names of its two columns where they are given."""
+    if isinstance(given, Mapping) and all(
+        isinstance(one, str) or not hasattr(one, "__len__") for one in given.values()
+    ):
+        return open_source({"keys": list(given), "values": list(given.values())}, Reading()), ("keys", "values")
     if isinstance(given, str | Path) and not Path(given).exists():
         path, colon, names = str(given).rpartition(":")
         if colon and "=" in names:
