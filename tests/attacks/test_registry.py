@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Traces, attacks, present
+from reidrisk import Traces, attacks, mechanisms, mitigations, present, records, scenarios
 from reidrisk.attacks import registry as listed
 from reidrisk.attacks.registry import by_search, entry, nameable, per_pair
 from reidrisk.audit import AuditSpec, audit_traces, plan
 from reidrisk.audit.axis import axis_of
-from reidrisk.base.errors import OptionError
+from reidrisk.base.errors import OptionError, ReidRiskError
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Case, Truth
 
@@ -142,3 +142,29 @@ def test_declared_mechanisms_reach_the_attacks():
     chosen = [attacks.ProfileBayes.knowing(spec.mechanism(9)) for spec in (AuditSpec(), AuditSpec(top_k=3), *topics)]
     assert [(one.top_k, one.noise) for one in chosen] == [(None, 0.0), (3, 0.0), (5, 0.05), (5, 0.0)]
     assert attacks.WeightedHamming.knowing(AuditSpec().mechanism(1)).top_k == 1
+
+
+def test_a_registration_that_would_fail_later_is_refused_and_leaves_no_trace():
+    one, cost = type("Fine", (attacks.Hamming,), {}), per_pair(1e-9)
+    unfinished = type("Unfinished", (attacks.Attack,), {})
+    before = attacks.registry()
+    for wrong, line in (
+        ((lambda: attacks.register(kinds=Traces, cost=cost)(one)), "kinds is a tuple"),
+        ((lambda: attacks.register(kinds=(), cost=cost)(one)), "one at least"),
+        ((lambda: attacks.register(kinds=("traces",), cost=cost)(one)), "kinds is a tuple"),
+        ((lambda: attacks.register(kinds=(Traces,), cost=1e-9)(one)), "cost is"),
+        ((lambda: attacks.register(kinds=(Traces,), cost=cost)(one())), "subclass of Attack"),
+        ((lambda: attacks.register(kinds=(Traces,), cost=cost)(object)), "subclass of Attack"),
+        ((lambda: attacks.register(kinds=(Traces,), cost=cost)(unfinished)), "has no fit"),
+        ((lambda: scenarios.register(kinds=Traces)(type("S", (scenarios.Split,), {}))), "kinds is a tuple"),
+        ((lambda: scenarios.register(kinds=(Traces,), tables=3)(type("S", (scenarios.Split,), {}))), "tables"),
+        ((lambda: scenarios.register(kinds=(Traces,))(one)), "subclass of Scenario"),
+        ((lambda: mitigations.register(kinds=Traces)(type("D", (mitigations.Draw,), {}))), "kinds is a tuple"),
+        ((lambda: mitigations.register((Traces,), 0.5)(type("D", (mitigations.Draw,), {}))), "strengths"),
+        ((lambda: mechanisms.register()(one)), "subclass of Mechanism"),
+        ((lambda: records.register("things", layouts="heap")(one)), "layouts"),
+        ((lambda: records.register("things", read="csv")(one)), "read is a function"),
+    ):
+        with pytest.raises(ReidRiskError, match=line):
+            wrong()
+    assert attacks.registry() == before

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import polars as pl
 import pytest
 
 from reidrisk import assess, io, scenarios
-from reidrisk.audit import AuditResult, AuditSpec, Exports, asking, audit_exports, run
+from reidrisk.attacks import Hellinger
+from reidrisk.audit import AuditResult, AuditSpec, Exports, asking, audit_exports, gate, run
 from reidrisk.audit.plan import NotRun
-from reidrisk.base.errors import FormatError, OptionError, TruthError
+from reidrisk.base.errors import DataError, FormatError, OptionError, TruthError
 from reidrisk.records import Case, Events, Truth
 
 FEW = ("hellinger", "tf-idf")
@@ -109,6 +111,34 @@ def test_two_exports_that_share_nobody_are_refused_unless_no_rate_is_wanted(file
     pairs = {f"p{i}": i for i in range(60)}
     known = assess(*paths, truth=pairs, **plan)
     assert known.strongest == assess(*paths, truth={str(i): p for p, i in pairs.items()}, **plan).strongest
+
+
+def test_tables_without_a_common_label_and_equal_records_are_found_by_chance():
+    """In another language, or where everybody answered alike, nobody is linked; no attack ends the audit."""
+    other = shop(1).with_columns(category="d" + pl.col("category"))
+    dates = pl.date(2024, 1, 1) + pl.duration(days=pl.int_range(pl.len(), dtype=pl.Int32) % 200)
+    alike = pl.DataFrame({"customer": np.repeat(np.arange(60), 6), "category": ["a", "b", "c", "d", "e", "f"] * 60})
+    for one, two in ((shop(0), other), (alike, alike), (shop(0).with_columns(date=dates), other)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = assess(one, two, seed=1, budget="5s", say=None, layout="log", scenario="two-tables")
+        assert found.strongest.low <= found.strongest.baseline == 1 / 60
+        assert found.strongest.rate < 0.1
+
+
+def test_an_attack_that_has_nothing_to_learn_is_left_out_and_named(monkeypatch):
+    def refuse(self, targets):
+        raise DataError("nothing to cut")
+
+    monkeypatch.setattr(Hellinger, "fit", refuse)
+    given = {"seed": 1, "say": None, "items": "category"}
+    found = assess(shop(0), shop(1), attacks=FEW, **given)
+    assert {risk.attack for risk in found.risks} == {"TfIdf"}
+    assert NotRun("hellinger", "nothing to learn") in found.not_run
+    assert AuditResult.from_dict(json.loads(found.to_json())).missing == found.missing
+    assert (gate(found, max_risk=1.0).answer, gate(found, max_risk=1.0).why) == ("undecided", "not run")
+    with pytest.raises(DataError, match="nothing to cut"):
+        assess(shop(0), shop(1), attacks=("hellinger",), **given)
 
 
 def test_a_question_that_cannot_be_asked_is_left_out_and_said():

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from reidrisk import records, search
 from reidrisk.attacks.base import Attack
+from reidrisk.base.errors import OptionError
 from reidrisk.base.registry import Registry, RegistryEntry
 
 Cost = Callable[[Any], Callable[[int], float]]
@@ -33,6 +34,14 @@ class Entry(RegistryEntry):
     epochs: int = 1
     whole: bool = False
     together: bool = False
+
+    def __post_init__(self) -> None:
+        self.check(Attack, self.kinds, "fit")
+        if not self.kinds:
+            raise OptionError("kinds is a tuple of classes of records, such as (Bags,), and names one at least")
+        if not callable(self.cost):
+            seconds = "a function from the targets to one from a number of queries to seconds, such as per_pair(1e-9)"
+            raise OptionError(f"cost is {seconds}, not {self.cost!r}")
 
 
 _REGISTRY: Registry[Entry] = Registry("an attack")

@@ -90,6 +90,7 @@ def audit_case(
     for look in looks if asked.truth is not None else ():
         rows.measure(chosen, look, steps)
     risks, differences = rows.risks, rows.differences
+    chosen = [attack for attack in chosen if attack.name not in rows.refused]
     parts = error_parts(risks, axis.size, axis.asked, axis.name, questions)
     lower_ends = tuple(lower_end(risk, n) for risk, n in zip(risks, parts, strict=True))
     found = bounds_at(spec, case, top_sets, bounded, steps)
@@ -140,7 +141,7 @@ def audit_case(
         kind=kind_of(case.targets).name,
         axis=axis.name,
         scenario=scenario,
-        not_run=planned.not_run,
+        not_run=(*planned.not_run, *rows.left_out),
         n_questions=questions,
         timing=Timing.since(started),
         scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),

@@ -22,7 +22,7 @@ ENOUGH = 300  # people that an attack is tried on at least, or all, if there are
 _SOME = 4_000  # queries of a check beside the rows
 _BOUND = 4e-6  # reference seconds of the bounds of a known system, for each known record and epoch
 
-WhyNot = Literal["time", "not asked", "few people", "stored"]
+WhyNot = Literal["time", "not asked", "few people", "stored", "nothing to learn"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,8 @@ class NotRun(Result):
 
     ``"time"``: even on :data:`ENOUGH` people it would have taken ``seconds`` reference seconds, more than there are;
     ``"not asked"``: others were named; ``"few people"``: it ran, on too few people to count;
-    ``"stored"``: it needs all targets in memory, and they are not there.
+    ``"stored"``: it needs all targets in memory, and they are not there; ``"nothing to learn"``: it
+    refused these records.
     """
 
     attack: str

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from reidrisk import measure
-from reidrisk.attacks import Attack
+from reidrisk.attacks import Attack, registry
 from reidrisk.audit import plan
 from reidrisk.audit.axis import Axis, Look
 from reidrisk.audit.spec import AuditSpec
@@ -49,6 +49,8 @@ class MeasuredRows:
         self.axis, self.asked, self.spec, self.engine = axis, asked, spec, engine
         self.risks: list[Risk] = []
         self.differences: list[Difference] = []
+        self.left_out: list[plan.NotRun] = []
+        self.refused: set[str] = set()  # the same attacks by the names of their rows
         self._last: dict[str, Any] = {}
 
     def _fitted(self, attack: Attack[Any], targets: Any) -> Attack[Any]:
@@ -57,6 +59,21 @@ class MeasuredRows:
             attack.fit(targets)
             self._last[attack.name] = targets
         return attack
+
+    def _leave_out(self, attack: Attack[Any], error: DataError) -> None:
+        """Note that a registered attack has nothing to learn here; refuse where no other runs, or it is unregistered.
+
+        What it found at other looks is left out, too: a result has all rows of an attack, or none.
+        """
+        name = next((one.name for one in registry() if one.attack is type(attack)), None)
+        gone = {one.attack for one in self.left_out} | {str(name)}
+        if name is None or gone == {*(self.spec.attacks or ())}:
+            raise error
+        self._last.pop(attack.name, None)
+        self.refused.add(attack.name)
+        self.risks = [risk for risk in self.risks if risk.attack != attack.name]
+        self.differences = [gap for gap in self.differences if attack.name not in (gap.attack, gap.other)]
+        self.left_out = [plan.NotRun(one, "nothing to learn") for one in sorted(gone)]
 
     def measure(self, chosen: Sequence[Attack[Any]], look: Look, steps: Steps) -> None:
         """Try the attacks at one look; those for whole records only where it is at all of them."""
@@ -68,9 +85,13 @@ class MeasuredRows:
         for attack in chosen:
             at = Stage("attack-at", attack=attack.name, n=look.n, axis=self.axis.name, every=self.axis.every)
             steps.begin(at, self.axis.share(look))
-            if plan.for_whole(attack.name) and not whole:
+            if (plan.for_whole(attack.name) and not whole) or attack.name in self.refused:
                 continue
-            links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)
+            try:
+                links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)
+            except DataError as error:
+                self._leave_out(attack, error)
+                continue
             row = risk_of_links(
                 attack, targets, part, links, self.asked.truth, self.asked.everyone, self.spec.seed, self.spec.level
             )

@@ -11,6 +11,26 @@ from reidrisk.base.errors import OptionError
 class RegistryEntry:
     """An entry of a registry: a dataclass whose first field is the class that may be chosen."""
 
+    def check(self, base: type, kinds: object = (), method: str | None = None) -> None:
+        """Refuse an entry that would fail later: no subclass of ``base``, without its method, of no kinds of records.
+
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Shape(RegistryEntry):
+        ...     kind: object
+        >>> Shape("square").check(float)
+        Traceback (most recent call last):
+        reidrisk.base.errors.OptionError: register a subclass of float, not 'square'
+        """
+        chosen: Any = self.chosen
+        if not isinstance(chosen, type) or not issubclass(chosen, base):
+            raise OptionError(f"register a subclass of {base.__name__}, not {chosen!r}")
+        open_still = sorted(getattr(chosen, "__abstractmethods__", ()))
+        if method is not None and method in open_still:
+            raise OptionError(f"{chosen.__name__} has no {method}; write it, and register the class then")
+        if not isinstance(kinds, tuple) or not all(isinstance(kind, type) for kind in kinds):
+            raise OptionError(f"kinds is a tuple of classes of records, such as (Bags,), not {kinds!r}")
+
     @property
     def chosen(self) -> type:
         """The class."""

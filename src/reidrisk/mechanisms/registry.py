@@ -34,6 +34,9 @@ class Entry(RegistryEntry):
 
     mechanism: type[Mechanism]
 
+    def __post_init__(self) -> None:
+        self.check(Mechanism, method="known")
+
 
 _REGISTRY: Registry[Entry] = Registry("a system")
 

@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.options import of_class
 from reidrisk.base.registry import Registry, RegistryEntry
 from reidrisk.mitigations.base import Mitigation
 
@@ -19,6 +20,10 @@ class Entry(RegistryEntry):
     mitigation: type[Mitigation]
     kinds: tuple[type, ...]
     strengths: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.check(Mitigation, self.kinds)
+        of_class("strengths", self.strengths, tuple, "a tuple of values that are usually tried")
 
 
 _REGISTRY: Registry[Entry] = Registry("a change")

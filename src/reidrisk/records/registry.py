@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from reidrisk.base.errors import DataError
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import of_class
 from reidrisk.base.registry import Registry, RegistryEntry
 
 Kind = TypeVar("Kind", bound=type[Any])
@@ -23,6 +24,13 @@ class Entry(RegistryEntry):
     holds: str
     layouts: tuple[str, ...] = ()
     read: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.check(object)
+        of_class("holds", self.holds, str, "a few words, such as 'lists of items'")
+        of_class("layouts", self.layouts, tuple, "a tuple of names")
+        if self.read is not None and not callable(self.read):
+            raise OptionError(f"read is a function that makes records of an Arrow table, not {self.read!r}")
 
 
 _REGISTRY: Registry[Entry] = Registry("a kind of records")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from reidrisk.base.options import whole_up_to
 from reidrisk.base.registry import Registry, RegistryEntry
 from reidrisk.scenarios.base import Scenario
 
@@ -17,6 +18,10 @@ class Entry(RegistryEntry):
     scenario: type[Scenario]
     kinds: tuple[type, ...]
     tables: int = 1
+
+    def __post_init__(self) -> None:
+        self.check(Scenario, self.kinds)
+        whole_up_to("tables", self.tables, 2)
 
 
 _REGISTRY: Registry[Entry] = Registry("a scenario")

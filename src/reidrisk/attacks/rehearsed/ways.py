@@ -108,7 +108,8 @@ def _how_many(targets: Bags) -> int:
 def _in_both(targets: Bags, queries: Bags) -> tuple[Bags, Bags]:
     """Return both without items that several people hold on one side and nobody on the other, where these are many.
 
-    What the other shop does not sell is shared by nobody, and says nothing of how the two tables are related.
+    What the other shop does not sell is shared by nobody, and says nothing of how the two tables are related. Where
+    hardly a record would be left, as of labels in two languages, both stay as they are.
     """
     holders = [np.bincount(bags.counts.indices, minlength=bags.n_tokens) for bags in (targets, queries)]
     both = (np.minimum(*holders) > 0) | (np.maximum(*holders) < _SEVERAL)
@@ -116,7 +117,10 @@ def _in_both(targets: Bags, queries: Bags) -> tuple[Bags, Bags]:
     if asked[~both].sum() <= _ELSEWHERE * asked.sum():
         return targets, queries
     one, two = (bags.with_counts(bags.counts.data * both[bags.counts.indices]) for bags in (targets, queries))
-    return one, two.take(np.flatnonzero(np.diff(two.counts.indptr)))
+    asking = np.flatnonzero(np.diff(two.counts.indptr))
+    if min(len(asking), int((totals_of(one) >= 2).sum())) < _FEW:
+        return targets, queries
+    return one, two.take(asking)
 
 
 def _other_events(

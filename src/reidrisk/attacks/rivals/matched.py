@@ -109,10 +109,11 @@ class Matched(Bidding[Counted]):
         parts = []
         for attack, near in zip(self._attacks, self._compared, strict=True):
             asked = _floats(attack, attack._posed(queries).queries)
-            spread = np.asarray((asked @ near.T).toarray().std(axis=1))
-            typical = float(spread.mean())
-            # Of a query that is as far from all, scores say nothing.
-            share = np.where(spread > 1e-9 * typical, 1.0 / (len(self._attacks) * np.maximum(spread, 1e-300)), 0.0)
+            scores = np.asarray((asked @ near.T).toarray())
+            spread = scores.std(axis=1)
+            # Of a query that is as far from all, but for rounding, scores say nothing.
+            differ = spread > 1e-9 * np.abs(scores).max(axis=1)  # unit: far above float64's rounding
+            share = np.where(differ, 1.0 / (len(self._attacks) * np.where(differ, spread, 1.0)), 0.0)
             parts.append(sparse.csr_array(sparse.diags_array(share) @ asked))
         return SparseRows(_side_by_side(parts))
 

@@ -23,8 +23,8 @@ def read_pairs(
 ) -> tuple[Ints, tuple[Note, ...]]:
     r"""Return the row of the target of each query, -1 = none, and a note where pairs name people who are in no table.
 
-    ``given`` is a mapping of ids (``{"p1": "q7"}``), a frame, or a path, with or without two columns named behind it,
-    as in ``pairs.csv:crm_id=partner_id``. Default: the columns ``target`` and ``query``, or the only two there are. Which
+    ``given`` is a mapping of ids (``{"p1": "q7"}``), a frame, or a path, with or without two columns behind it, as in
+    ``pairs.csv:crm_id=partner_id``. Default: the columns ``target`` and ``query``, or the only two there are. Which
     column is of which table shows in the ids: two that are named are of the first table and of the second, unless this
     gives no pair and the other order does. Ids are compared as text where one side has numbers and the other text.
     Where the pairs must be ``strict``, those who are in no table are refused, and so are further columns, unless two

@@ -172,6 +172,7 @@ def not_run(attacks: Sequence[str], why: str, terms: Terms) -> str:
     said = {
         "time": f"{names} {were} not run: there was not enough time to try {it} on enough {terms.people}",
         "not asked": f"{names} {were} not run: other attacks were asked for",
+        "nothing to learn": f"{names} {were} not run: there was nothing to learn from in these {terms.records}",
         "stored": f"{names} {were} not run: all known {terms.records} would have to be in memory",
         "few people": f"{names} {were} tried on too few {terms.people} to count",
     }[why]
