@@ -24,6 +24,7 @@ SMALLER = {
     "bandits": "",
     "ceiling": "--users 2_000 --fitted 20_000 --types 10 --steps 60 --sample 500",
     "cohorts": "",
+    "doors": "--only codes-20-digits-lines --only cells-people",
     "engines": "--users 200_000",
     "forecast": "--largest 100_000",
     "gpu_search": "--device cpu --users 300 --queries 64 --runs 1",
