@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reidrisk import attacks, measure
 from reidrisk.attacks.agreement.levels import levels_of
 from reidrisk.base.errors import OptionError
 from reidrisk.records import Attributes
@@ -76,21 +77,38 @@ def test_ranges_hold_those_before_and_shares_grow():
     assert found.share[:, 0].tolist() == pytest.approx([1 / 7, 2 / 7, 4 / 7])  # 20; with 21; with 22 and 30
 
 
-def test_the_usual_bands_of_ages_are_about_a_year_and_four_and_ten():
-    people = Attributes({"age": np.repeat(np.arange(20, 61), 3)})
-    found = levels_of(people)
-    assert (found.last - found.first)[:, 20].tolist() == [0, 2, 8, 20]
-
-
-def test_answers_in_steps_are_near_by_one_and_two_and_three():
-    people = Attributes({"answer": np.repeat(np.arange(1, 8), [5, 9, 20, 30, 20, 9, 5])})
-    found = levels_of(people)
-    assert (found.last - found.first)[:, 3].tolist() == [0, 2, 4, 6]
+def test_bands_halve_from_the_interquartile_range_down_to_the_smallest_difference():
+    ages = Attributes({"age": np.repeat(np.arange(20, 61), 3)})  # a range of 20, differences of 1
+    found = levels_of(ages)
+    assert (found.last - found.first)[:, 20].tolist() == [0, 2, 4, 10, 20, 40]  # 1.25, 2.5, 5, 10, 20 to either side
+    answers = Attributes({"answer": np.repeat(np.arange(1, 8), [5, 9, 20, 30, 20, 9, 5])})  # a range of 2
+    found = levels_of(answers)
+    assert (found.last - found.first)[:, 3].tolist() == [0, 2, 4]
 
 
 def test_a_column_of_mostly_one_number_has_bands_by_its_standard_deviation():
-    people = Attributes({"gain": [0] * 90 + list(range(1_000, 1_500, 50))})
-    assert levels_of(people).depth.tolist() == [4]
+    people = Attributes({"gain": [0] * 90 + list(range(1_000, 1_500, 50))})  # 379, differences of 50
+    found = levels_of(people)
+    assert (found.last - found.first)[:, 5].tolist() == [0, 2, 6, 9, 9][: int(found.depth[0])]
+
+
+@pytest.mark.parametrize("n", [300, 600])
+def test_a_salary_that_is_off_by_three_links_nearly_everybody(n):
+    rng = np.random.default_rng(n)
+    salary = rng.integers(20_000, 90_000, n)
+    tables = Attributes({"salary": salary}), Attributes({"salary": salary + rng.integers(-3, 4, n)})
+    known, asked = Attributes.together(*tables)
+    assert measure.random_user(attacks.FellegiSunter(), known, asked, np.arange(n)).rate > 0.95
+
+
+def test_ranks_undo_a_raise_for_all_and_find_nobody_where_there_is_nothing_to_find():
+    rng = np.random.default_rng(0)
+    salary = rng.integers(20_000, 90_000, 400)
+    raised, other = np.rint(salary * 1.02).astype(int), rng.permutation(salary)
+    for later, least, most in ((raised, 0.95, 1.0), (other, 0.0, 0.02)):
+        known, asked = Attributes.together(Attributes({"salary": salary}), Attributes({"salary": later}))
+        rate = measure.random_user(attacks.ByRank(), known, asked, np.arange(400)).rate
+        assert least <= rate <= most
 
 
 @pytest.mark.parametrize("bands", [{"town": [1]}, {"age": [2, 1]}, {"age": [0]}, {"age": ["1"]}, {"size": [1]}])

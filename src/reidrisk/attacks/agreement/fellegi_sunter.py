@@ -22,21 +22,22 @@ _CELL = 2.5e-10  # reference seconds for a pair of cells, all levels together
 _LEARNING = 2e9  # pairs of cells looked at to learn, at most
 
 
-def _cost(targets: Any) -> Callable[[int], float]:
+def agreement_cost(targets: Any) -> Callable[[int], float]:
+    """Return reference seconds: learning from pairs of cells, then one pass over all pairs."""
     cells = targets.tokens.size
     learning = 2.0 + 2 * _CELL * min(2_000 * cells, max(_LEARNING, 200 * cells)) if targets.n_epochs > 1 else 0.0
     return lambda n_queries: learning + _CELL * n_queries * cells
 
 
-@register(kinds=(Attributes,), cost=_cost, default=True, whole=True)
+@register(kinds=(Attributes,), cost=agreement_cost, default=True, whole=True)
 class FellegiSunter(ScoredAttack[Attributes]):
     r"""Link to the target whose agreements are the most telling (Fellegi and Sunter 1969; Winkler 1988).
 
     score(o, w) = sum over columns c, known of both, of log P(o_c, w_c | one person) / P(o_c, w_c | two people).
 
     Rarer agreements weigh more, by how many targets hold the query's value. Numbers also agree within ``bands`` around
-    each other (distances by column; default: a twentieth, a fifth and half of the interquartile range, or one, two and
-    three steps of a coarse scale), codes by common prefixes. An empty cell weighs nothing; with ``gaps``, whether it is
+    each other (distances by column; default: the interquartile range, half of it, and so on down to the smallest
+    difference in the column), codes by common prefixes. An empty cell weighs nothing; with ``gaps``, whether it is
     empty is a column of its own, where some targets have a gap, and weighs as much as the two rows of one person agree
     in that, which may be nothing. How often the two rows of one person agree, equal, near or not at all, is learnt from
     all targets and queries by expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is

@@ -10,8 +10,8 @@ from reidrisk.base import Floats, Ints, OptionError, is_number
 from reidrisk.records import Attributes
 from reidrisk.records.column import Column
 
-_BANDS = (1 / 20, 1 / 5, 1 / 2)  # of the interquartile range: of ages, one year, four and some ten
-_STEPS = (1, 2, 3)  # answers from 1 to 5 that are near, where one step is more than the first band
+_RATIO = 2.0  # prior: of 2, 3 and 4 the one that found most people in seven simulated tables with noisy numbers
+_MOST = 15  # limit: bands of a column; the narrowest is a 16,000th of the interquartile range
 _PREFIXES = 4  # levels of common prefixes, at most
 
 Bands = Mapping[str, Sequence[float]]
@@ -52,9 +52,9 @@ class Levels(NamedTuple):
 def levels_of(targets: Attributes, bands: Bands | None = None) -> Levels:
     """Return the levels of every column: categories have one, numbers and prefixes more.
 
-    Numbers are near within a twentieth, a fifth and half of the interquartile range of the targets (of their standard
-    deviation, where that is 0), and where they go in larger steps, as answers from 1 to 5 do, within one, two and three
-    of these; unless ``bands`` says otherwise. Codes are near by their common prefixes.
+    Numbers are near within the interquartile range of the targets (their standard deviation, where that is 0), within
+    half of it, and so on down to the smallest difference of two values, unless ``bands`` says otherwise: which error is
+    usual is learnt, from a rounded age to a salary that is off by 3. Codes are near by their common prefixes.
     """
     said = _checked(bands or {}, targets)
     held = np.bincount(targets.tokens[targets.observed].astype(np.int64), minlength=targets.n_tokens)
@@ -108,10 +108,8 @@ def _near(column: Column, counts: Ints, said: Sequence[float] | None) -> list[tu
         quarter, three = numbers[places].tolist()
         mean = float(numbers @ counts) / max(int(counts.sum()), 1)
         spread = (three - quarter) or float(np.sqrt(((numbers - mean) ** 2) @ counts / max(int(counts.sum()), 1)))
-        step = float(np.median(np.diff(numbers))) if len(numbers) > 1 else 0.0
-        said = [band * spread for band in _BANDS]
-        if step > said[0]:
-            said = sorted({step * (times + 1e-9) for times in _STEPS} | {band for band in said if band > step})
+        step = float(np.diff(numbers).min()) if len(numbers) > 1 else spread
+        said = [band for band in spread / _RATIO ** np.arange(_MOST)[::-1] if band >= step]
     return [
         (np.searchsorted(numbers, numbers - band, "left"), np.searchsorted(numbers, numbers + band, "right") - 1)
         for band in said
