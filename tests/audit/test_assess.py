@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import reidrisk
+from reidrisk.attacks import BM25
 from reidrisk.base.errors import DataError, OptionError
 
 
@@ -52,5 +53,14 @@ def test_options_of_the_audit_are_taken_beside_those_of_reading():
     found = reidrisk.assess(log(), scenario="knows", attacks=("bm25",), changes=("suppress-rare:5",), seed=1, say=None)
     assert list(found.descriptions) == ["BM25"]
     assert [one.change for one in found.further.what_if.tried] == ["suppress-rare:5"]
+    for same in ("bm25", [BM25()], BM25, [BM25]):
+        again = reidrisk.assess(log(), scenario=reidrisk.scenarios.Knows, attacks=same, seed=1, say=None)
+        assert again.risks == found.risks
+    for wrong in ({"attacks": "bm26"}, {"scenario": "Split"}, {"scenario": 7}, {"max_risk": "9"}, {"level": 95}):
+        with pytest.raises(OptionError) as refused:
+            reidrisk.assess(log(), say=None, **wrong)
+        assert "\n" not in str(refused.value)
+    with pytest.raises(OptionError, match="did you mean items"):
+        reidrisk.assess(log(), item="category", say=None)
     with pytest.raises(OptionError, match="inputs"):
         reidrisk.assess(log(), inputs={"kind": "memory"}, say=None)

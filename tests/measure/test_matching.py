@@ -89,7 +89,7 @@ def test_same_seed_same_rate_and_bad_orders_are_refused():
     targets, queries = tables(6, n=30)
     one, two = (measure.matching(attacks.Hamming(), targets, queries, seed=3) for _ in range(2))
     assert one == two
-    with pytest.raises(OptionError, match="orders and candidates must be at least 1"):
+    with pytest.raises(OptionError, match="must be a whole number of at least 1"):
         measure.matching(attacks.Hamming(), targets, queries, orders=0)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reidrisk import Bags, Traces, attacks, measure
-from reidrisk.audit import AuditSpec, audit_case, audit_traces, gate, run
+from reidrisk import Bags, Traces, attacks, bench, bounds, measure, mitigations, present, topics
+from reidrisk.audit import AuditSpec, audit_case, audit_traces, compare, gate, run
 from reidrisk.base.errors import DataError, ReidRiskError
 from reidrisk.records import Case, Events
 
@@ -39,6 +39,14 @@ DOORS = {
     "find_truth": lambda wrong: measure.find_truth(wrong, TRACES),
     "fit": lambda wrong: attacks.ProfileBayes().fit(wrong),
     "case": lambda wrong: Case(TRACES, wrong, None),
+    "compare": lambda wrong: compare(wrong, wrong),
+    "tried": lambda wrong: mitigations.tried(wrong, [mitigations.Draw(0.5)]),
+    "together": lambda wrong: mitigations.Together(wrong, mitigations.Draw(0.5)),
+    "page": present.page,
+    "bound": lambda wrong: bounds.topics_full_information(wrong, noise=0.05),
+    "observed": lambda wrong: topics.TopicsAPI(n_topics=3).expose(wrong, seed=1, site="a"),
+    "bench": lambda wrong: bench.run(wrong or 0.5),
+    "level": lambda wrong: measure.known_victim(HAMMING, TRACES, TRACES, level=wrong),
 }
 
 
@@ -64,3 +72,36 @@ def test_a_wrong_type_is_refused_in_one_line(door, wrong):
 def test_a_right_type_in_the_wrong_place_is_named(door, message):
     with pytest.raises(DataError, match=message):
         door()
+
+
+class Untouched(attacks.Hamming):
+    def fit(self, targets):
+        pytest.fail("the work began")
+
+
+@pytest.mark.parametrize("measured", [measure.random_user, measure.matching, measure.known_victim, measure.curve])
+def test_a_level_is_checked_before_the_work(measured):
+    more = {"epochs": (1, 2)} if measured is measure.curve else {}
+    with pytest.raises(ReidRiskError, match="level must lie strictly between 0 and 1, not 95"):
+        measured(Untouched(), TRACES, TRACES, level=95, **more)
+
+
+@pytest.mark.parametrize("wrong", ["all", 1e3, 0, True, [1]])
+def test_a_sample_and_epochs_that_are_no_whole_numbers_are_refused(wrong):
+    with pytest.raises(ReidRiskError, match="sample must be a whole number of queries"):
+        measure.random_user(Untouched(), TRACES, TRACES, sample=wrong)
+    for epochs in (wrong, 9) if wrong != [1] else (None, object()):
+        with pytest.raises(ReidRiskError):
+            measure.curve(Untouched(), TRACES, TRACES, epochs=epochs)
+
+
+def test_what_has_one_natural_meaning_is_taken_so():
+    assert measure.curve(HAMMING, TRACES, TRACES, epochs=2) == measure.curve(HAMMING, TRACES, TRACES, epochs=(2,))
+    changes = mitigations.Draw(0.5), mitigations.SuppressRare(3)
+    assert mitigations.Together(*changes) == mitigations.Together(changes)
+    found = audit_traces(TRACES, TRACES, AuditSpec(seed=1, attacks="hamming", max_risk="30%"))
+    assert (found.spec["attacks"], found.spec["max_risk"]) == (["hamming"], 0.3)
+    assert gate(found, "30%").max_risk == gate(found, 0.3).max_risk == found.gate.max_risk
+    for wrong in (500, "5", "0,05", True, None, "most"):
+        with pytest.raises(ReidRiskError, match=r"takes a share such as 0\.05 or 5%, not"):
+            gate(found, wrong)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from reidrisk.attacks import Attack
 from reidrisk.audit.asking import audit_exports, read
 from reidrisk.audit.questions import Asked
 from reidrisk.audit.result import AuditResult
@@ -13,6 +14,7 @@ from reidrisk.audit.stored.opening import for_engine, is_stored
 from reidrisk.base import Note, OptionError, Progress
 from reidrisk.base.options import refuse_unknown, seconds
 from reidrisk.io import Reading
+from reidrisk.scenarios import Scenario
 from reidrisk.search.engines.relational import Relational
 
 _OWN = ("truth", "scenario", "budget", "max_risk", "seed", "progress", "say", "engine")
@@ -24,9 +26,9 @@ def assess(
     other: Any = None,
     *,
     truth: Any = None,
-    scenario: str | Asked | None = None,
+    scenario: str | Asked | type[Scenario] | None = None,
     budget: float | str | None = None,
-    max_risk: float | None = None,
+    max_risk: float | str | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
     say: Callable[[str], object] | None = print,
@@ -36,8 +38,9 @@ def assess(
 
     ``table`` and ``other`` are files or frames as they were exported (:func:`reidrisk.io.read_export`); further
     keywords are the fields of a :class:`reidrisk.io.Reading`, such as ``user="customer"``, ``items=["category"]`` or
-    ``every="week"``, or of the :class:`reidrisk.audit.AuditSpec`, such as ``what_if=True`` or ``attacks=("bm25",)``.
-    How to read what they do not say is guessed, and the guess is handed to ``say``, line by line.
+    ``every="week"``, or of the :class:`reidrisk.audit.AuditSpec`, such as ``what_if=True`` or ``attacks="bm25"``;
+    attacks may be objects, too, such as ``[attacks.BM25()]``. How to read what they do not say is guessed, and the
+    guess is handed to ``say``, line by line.
 
     ``truth`` are true pairs where the ids of the two tables differ: a mapping such as ``{"p1": "q7"}``, or a frame or a
     file of two columns, in either direction. Two tables that have no id in common are refused without them, unless
@@ -72,14 +75,24 @@ def assess(
     saved: Any = InMemory()
     if len(files) == len(sources) and (truth is None or isinstance(truth, str | Path)):
         saved = Exports(files=files, truth=None if truth is None else str(truth), reading=reading)
-    asked = Asked.from_dict({"name": scenario}) if isinstance(scenario, str) else scenario
-    options |= {"inputs": saved, "seed": seed, "max_risk": max_risk, "scenario": asked}
+    options |= {"inputs": saved, "seed": seed, "max_risk": max_risk, "scenario": scenario}
+    own, options = _own_attacks(options)
     if budget is not None:
         options["budget"] = seconds("budget", budget)
     spec = AuditSpec(**options)
-    exports = read(sources, reading, asked, None if say is None else lambda note: _say(say, note), spec.min_group)
+    heard = None if say is None else lambda note: _say(say, note)
+    exports = read(sources, reading, spec.scenario, heard, spec.min_group)
     how: dict[str, Any] = {"every": reading.every, "amounts_given": reading.amount is not None}
-    return audit_exports(exports, spec, truth=truth, **how, progress=progress, engine=engine)
+    return audit_exports(exports, spec, truth=truth, **how, progress=progress, attacks=own, engine=engine)
+
+
+def _own_attacks(options: dict[str, Any]) -> tuple[list[Attack[Any]], dict[str, Any]]:
+    """Take attacks that are objects out of the options of a spec, which names attacks."""
+    given = options.get("attacks")
+    several = [given] if isinstance(given, Attack) else list(given) if isinstance(given, list | tuple) else []
+    own = [one for one in several if isinstance(one, Attack)]
+    named = tuple(one for one in several if not isinstance(one, Attack))
+    return own, options | {"attacks": named} if own else options
 
 
 def _say(say: Callable[[str], object], note: Note) -> None:

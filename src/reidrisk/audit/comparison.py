@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from reidrisk.audit.per_person import PerPerson, paired
 from reidrisk.audit.result import AuditResult
-from reidrisk.base import DataError, OptionError, Risk, Spoken
+from reidrisk.base import DataError, OptionError, Risk, Spoken, of_class
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,8 @@ def compare(
 
     Audits of different records, questions or numbers of people are refused: they are about other people.
     """
+    for result in (before, after):
+        of_class("each side of a comparison", result, AuditResult, "an AuditResult")
     one, two = _strongest(before, "first"), _strongest(after, "second")
     for what, a, b in (
         ("kinds of records", before.kind, after.kind),

@@ -10,6 +10,8 @@ from reidrisk.attacks.registry import registry
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.audit.truth_doubt import TruthCheck
 from reidrisk.base import DataError, OptionError, Spoken, TruthError
+from reidrisk.base.options import share
+from reidrisk.base.specs import named
 
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
@@ -58,7 +60,7 @@ class Gate(Spoken):
     """How many questions of the same data the answer is about; what is not said of all is said of the strongest."""
 
 
-def gate(result: AuditResult, max_risk: float, require: Sequence[str] = ()) -> Gate:
+def gate(result: AuditResult, max_risk: float | str, require: Sequence[str] = ()) -> Gate:
     """Hold the strongest of all rows, whatever its question, attack and number of epochs, against a limit.
 
     The answer is ``pass`` where every default attack that applies ran and the upper end of every row is at most
@@ -68,8 +70,7 @@ def gate(result: AuditResult, max_risk: float, require: Sequence[str] = ()) -> G
     """
     if not hasattr(result, "questions"):
         raise DataError(f"the gate looks at an AuditResult, not at {type(result).__name__}")
-    if not 0.0 <= max_risk <= 1.0:
-        raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
+    max_risk = share(named("max_risk"), max_risk)
     rows = [answer.strongest for answer in result.questions]
     risk = rows[0]
     if risk is None:

@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 import reidrisk.topics  # noqa: F401 (the Topics API is a system to choose by name)
+from reidrisk import scenarios
 from reidrisk.attacks.registry import nameable
 from reidrisk.audit.questions import Asked
 from reidrisk.base import Note, OptionError, printable
+from reidrisk.base.options import share
 from reidrisk.base.specs import OneOf, Spec
 from reidrisk.base.specs import named as field
 from reidrisk.io.exports import Reading
@@ -150,14 +152,31 @@ class AuditSpec(Spec):
             named(text)
         return texts
 
+    @field_validator("max_risk", "aim", mode="before")
+    @classmethod
+    def _share(cls, value: Any, info: ValidationInfo) -> Any:
+        return value if value is None else share(field(str(info.field_name)), value)
+
+    @field_validator("scenario", mode="before")
+    @classmethod
+    def _by_name(cls, value: Any) -> Any:
+        if isinstance(value, type):
+            value = next((one.name for one in scenarios.registry() if one.scenario is value), value)
+        return Asked(name=value) if isinstance(value, str) else value
+
     @field_validator("attacks", mode="before")
     @classmethod
     def _registered(cls, values: Any) -> Any:
         known = [one.name for one in nameable()]
+        if isinstance(values, str | type):
+            values = (values,)
+        if isinstance(values, tuple | list):
+            names = {one.attack: one.name for one in nameable()}
+            values = tuple(names.get(value, value) if isinstance(value, type) else value for value in values)
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"
-                instead = "hand attacks of your own over with audit_traces(..., attacks=[...])"
+                instead = "hand it over with assess(..., attacks=[...]) or audit_case(..., attacks=[...])"
                 raise OptionError(f"{field('attacks')}: {what}; {instead}")
             if value not in known:
                 unknown = f"{field('attacks')}: there is no attack {value!r} to be chosen by name"

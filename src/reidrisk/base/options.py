@@ -2,7 +2,7 @@
 
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any
@@ -107,6 +107,20 @@ def between_0_and_1(name: str, value: Any) -> float:
     if not is_number(value) or not 0.0 < value < 1.0:
         raise OptionError(f"{name} must lie strictly between 0 and 1, not {value!r}")
     return float(value)
+
+
+def share(name: str, value: Any) -> float:
+    """Return a share: a number from 0 to 1, or a text such as ``0.05`` or ``5%``.
+
+    >>> share("max_risk", "5%"), share("max_risk", 0.05)
+    (0.05, 0.05)
+    """
+    text = str(value).strip()
+    with suppress(ValueError):
+        found = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+        if not isinstance(value, bool) and 0.0 <= found <= 1.0:
+            return found
+    raise OptionError(f"{name} takes a share such as 0.05 or 5%, not {value!r}")
 
 
 def one_of(name: str, value: Any, known: Iterable[str]) -> Any:

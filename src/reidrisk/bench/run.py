@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from reidrisk.attacks import Attack, Links, registry
 from reidrisk.attacks.registry import Entry
-from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps, mean_interval
+from reidrisk.base import Note, Progress, ReidRiskError, Risk, Steps, mean_interval, of_class
 from reidrisk.base.specs import Spec
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
 from reidrisk.bench.result import Assigned, Bench, Expected, Row, Used
@@ -78,6 +78,8 @@ def run(
     [('published', 'two-tables', 'Hamming')]
     """
     spec, manifest = spec or BenchSpec(), manifest or EMBEDDED
+    of_class("manifest", manifest, Manifest, "a Manifest, such as bench.read_manifest(path)")
+    of_class("spec", spec, BenchSpec, "a BenchSpec")
     settings = [name for name in SETTINGS if not spec.settings or name in spec.settings]
     steps = Steps(progress, total=len(manifest.sets) * len(settings))
     rows: list[Row] = []

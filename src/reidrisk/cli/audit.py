@@ -8,14 +8,14 @@ import typer
 import typer.core
 
 from reidrisk.base import OptionError
-from reidrisk.base.options import seconds
+from reidrisk.base.options import seconds, share
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.engines import EngineOptions
 from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import ReadingOptions, SystemOptions, inputs_of
 from reidrisk.cli.groups import group, grouped, plain
-from reidrisk.cli.parameters import Json, Out, Seed, argument, flag, numbers, option, share
+from reidrisk.cli.parameters import Json, Out, Seed, argument, flag, numbers, option
 from reidrisk.cli.results import ResultOut, compare_saved, finish, saved_spec
 from reidrisk.cli.scenarios import ScenarioOptions, chosen_scenario
 

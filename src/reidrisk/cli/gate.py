@@ -7,8 +7,9 @@ from typing import Any
 import typer
 
 from reidrisk.base import OptionError
+from reidrisk.base.options import share
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json, argument, option, share
+from reidrisk.cli.parameters import Json, argument, option
 from reidrisk.cli.results import read_result
 
 

@@ -44,20 +44,6 @@ def numbers(flag: str, text: str | None, kind: type[int] | type[float]) -> tuple
     return None if text is None else tuple(values)
 
 
-def share(flag: str, text: str) -> float:
-    """Read a share such as ``0.05`` or ``5%``.
-
-    >>> share("--max-risk", "5%"), share("--max-risk", "0.05")
-    (0.05, 0.05)
-    """
-    percent = text.strip().endswith("%")
-    try:
-        number = float(text.strip().removesuffix("%"))
-    except ValueError as error:
-        raise OptionError(f"{flag} takes a share such as 0.05 or 5%, not {text!r}") from error
-    return number / 100.0 if percent else number
-
-
 _CALLED = {"items": "item", "attacks": "attack", "changes": "change", "settings": "setting", "strategies": "strategy"}
 """Options that the command line calls otherwise than Python does, since they are given once for each value."""
 

@@ -10,7 +10,7 @@ from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, Floats, Ints, Note, OptionError, Risk, seed_or_fresh, slices, stream
+from reidrisk.base import ArrayLike, Floats, Ints, Note, Risk, between_0_and_1, seed_or_fresh, slices, stream, whole
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import check_attack, checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
@@ -56,8 +56,9 @@ def matching(
     >>> matching(attacks.Hamming(), targets, queries, seed=0).rate
     1.0
     """
-    if orders < 1 or candidates < 1:
-        raise OptionError(f"orders and candidates must be at least 1, not {orders} and {candidates}")
+    whole("orders", orders)
+    whole("candidates", candidates)
+    between_0_and_1("level", level)
     check_attack(attack)
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)

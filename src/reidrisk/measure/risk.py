@@ -1,6 +1,6 @@
 """Rates with intervals: how often an attack links a query to the right target (carey, Section 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +9,21 @@ import numpy as np
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, Covers, DataError, Floats, Ints, Note, OptionError, Risk, stream, whole
+from reidrisk.base import (
+    ArrayLike,
+    Covers,
+    DataError,
+    Floats,
+    Ints,
+    Note,
+    OptionError,
+    Risk,
+    between_0_and_1,
+    is_whole,
+    of_class,
+    stream,
+    whole,
+)
 from reidrisk.base.arrays import frozen
 from reidrisk.base.intervals import design_effect, mean_interval
 from reidrisk.base.streams import seed_or_fresh
@@ -57,6 +71,7 @@ def random_user(
     1.0
     """
     check_attack(attack)
+    between_0_and_1("level", level)
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     if len(targets) < 2:
@@ -83,7 +98,7 @@ def curve(
     attack: Attack[Any],
     targets: Any,
     queries: Any,
-    epochs: Sequence[int],
+    epochs: Iterable[int] | int,
     truth: ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
@@ -101,6 +116,10 @@ def curve(
     >>> [round(risk.rate, 2) for risk in curve(attacks.Hamming(), a, a, epochs=(1, 2))]
     [0.67, 1.0]
     """
+    check_attack(attack)
+    between_0_and_1("level", level)
+    counts: Any = (epochs,) if is_whole(epochs) else epochs
+    of_class("epochs", counts, Iterable, "numbers of epochs, such as (1, 2, 4)")
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     for table in (targets, queries):
@@ -109,15 +128,14 @@ def curve(
     used = seed if sample is None else seed_or_fresh(seed)
     return tuple(
         random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level, groups, engine)
-        for r in epochs
+        for r in counts
     )
 
 
 def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[Ints | None, int | None]:
     """Draw which queries to score; ``None`` means all of them, and then no seed is used."""
-    if sample is None or sample >= n:
+    if sample is None or whole("sample", sample, unit="queries") >= n:
         return None, None
-    whole("sample", sample, unit="queries")
     used = seed_or_fresh(seed)
     return np.sort(stream(used, "sample queries").choice(n, size=sample, replace=False, shuffle=False)), used
 

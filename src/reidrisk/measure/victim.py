@@ -8,8 +8,8 @@ import numpy as np
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
-from reidrisk.base import ArrayLike, DataError, Note, Risk, whole
-from reidrisk.measure.risk import chosen_queries, risk_of_links
+from reidrisk.base import ArrayLike, DataError, Note, Risk, between_0_and_1, whole
+from reidrisk.measure.risk import check_attack, chosen_queries, risk_of_links
 from reidrisk.records import Traces, Truth, find_truth
 
 
@@ -36,6 +36,8 @@ def known_victim(
     >>> known_victim(attacks.StrictSets(), audience, twins, truth=[0, 0]).rate
     1.0
     """
+    check_attack(attack)
+    between_0_and_1("level", level)
     audience, victims = gathered(audience), gathered(victims)
     known = find_truth(audience, victims, truth)
     if len(audience) < 2:

@@ -11,9 +11,11 @@ from reidrisk.mitigations.people import DropPeople
 from reidrisk.records import Case
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Together(Mitigation):
     """Make these changes one after the other; what a later one learns, it learns of what the earlier ones released.
+
+    They are given one by one, ``Together(Draw(0.5), SuppressRare(3))``, or as a tuple.
 
     >>> from reidrisk import Bags, mitigations
     >>> table = Bags([[4, 1, 0], [3, 0, 1]])
@@ -24,7 +26,9 @@ class Together(Mitigation):
 
     changes: tuple[Mitigation, ...]
 
-    def __post_init__(self) -> None:
+    def __init__(self, *changes: Any) -> None:
+        given = changes[0] if len(changes) == 1 and isinstance(changes[0], list | tuple) else changes
+        object.__setattr__(self, "changes", tuple(given))
         wrong = [one for one in self.changes if not isinstance(one, Mitigation)]
         if wrong or len(self.changes) < 2:
             raise OptionError(f"Together takes two changes or more, not {self.changes!r}")

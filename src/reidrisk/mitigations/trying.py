@@ -10,7 +10,7 @@ import numpy as np
 from reidrisk.attacks import Attack, Entry
 from reidrisk.attacks.registry import by_search
 from reidrisk.attacks.registry import registry as entries
-from reidrisk.base import DataError, Difference, Ints, Note, OptionError, Progress, Result, Risk, Steps
+from reidrisk.base import DataError, Difference, Ints, Note, OptionError, Progress, Result, Risk, Steps, of_class
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.mitigations.base import Mitigation, View
@@ -114,6 +114,7 @@ def tried(
     (1.0, True)
     """
     trial = trial or Trial()
+    of_class("what is changed", case, Case, "a Case, such as scenarios.Split(log).case(seed=1)")
     if case.truth is None:
         raise DataError("who is whom is not known in this case, so no change can be measured; give the true pairs")
     chosen = usual_changes(case, trial) if changes is None else tuple(changes)

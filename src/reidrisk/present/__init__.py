@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from reidrisk.base import DataError, OptionError
 from reidrisk.present.model import Cell, Figure, Page, Section, Sentence, Table
 from reidrisk.present.terms import Terms
 
@@ -34,7 +35,7 @@ def page(result: Any, *how: Any, **options: Any) -> Page:
     ``canary``, ``noise`` and ``budget``, and each ``terms``.
     """
     if not has_page(result):
-        raise TypeError(f"there is no page for results of class {type(result).__name__}")
+        raise DataError(f"there is no page for results of class {type(result).__name__}; give one that has a page")
     module, function = _PAGES[type(result).__name__]
     made: Page = getattr(importlib.import_module(f"reidrisk.present.pages.{module}"), function)(result, *how, **options)
     return made
@@ -65,7 +66,7 @@ def chart(result: Any, name: str, narrow: bool = False) -> Any:
     """Return a chart of a result's page by the name of its section, such as ``"growth"``, as an Altair chart."""
     figures = page(result).figures()
     if name not in figures:
-        raise KeyError(f"this page has no chart {name!r}; it has {', '.join(figures) or 'none'}")
+        raise OptionError(f"this page has no chart {name!r}; it has {', '.join(figures) or 'none'}")
     return figures[name].draw(narrow)
 
 

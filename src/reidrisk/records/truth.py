@@ -1,5 +1,6 @@
 """The truth of each query: the target of the same user, a given pair, or none."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,9 @@ def find_truth(targets: Any, queries: Any, truth: ArrayLike | Truth | None = Non
 
 
 def _checked_pairs(truth: ArrayLike, n_targets: int, n_queries: int) -> Ints:
+    if isinstance(truth, Mapping):
+        of_ids = "a mapping of ids is for two exports (assess(..., truth=)) or io.read_pair"
+        raise TruthError(f"truth must hold one target row for each of the {n_queries:,} queries; {of_ids}")
     rows = np.asarray(truth)
     if rows.shape != (n_queries,) or rows.dtype.kind not in "iu":
         raise TruthError(f"truth must hold one target row for each of the {n_queries:,} queries, not {rows.shape}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidrisk.base import ArrayLike, Bools, DataError, each, from_0_to_1, frozen, sizes, whole
+from reidrisk.base import ArrayLike, Bools, DataError, each, from_0_to_1, frozen, of_class, sizes, whole
 from reidrisk.base.streams import block_of, blocks, checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
@@ -93,6 +93,7 @@ class TopicsAPI:
         >>> a, a.tokens[0, 0] in (0, 1), a.tokens[1, 0] in (2, 3)
         (Traces(2 users x 1 epochs, 9 tokens), True, True)
         """
+        of_class("what observers see", top_sets, TopSets, "TopSets")
         if top_sets.n_tokens != self.n_topics or top_sets.k != self.top_k:
             ours, theirs = f"{top_sets.k} of {top_sets.n_tokens}", f"{self.top_k} of {self.n_topics}"
             raise DataError(f"the top sets hold {ours} topics, but the API holds {theirs}")

@@ -8,7 +8,19 @@ import math
 
 import numpy as np
 
-from reidrisk.base import Array, Bound, DataError, Ints, Ints32, Note, between_0_and_1, frozen, mean_interval, whole
+from reidrisk.base import (
+    Array,
+    Bound,
+    DataError,
+    Ints,
+    Ints32,
+    Note,
+    between_0_and_1,
+    frozen,
+    mean_interval,
+    of_class,
+    whole,
+)
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.matching import distinct_outputs
@@ -107,6 +119,7 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
 def _probabilities(top_sets: TopSets, noise: float, level: float) -> tuple[float, float]:
     """Return q_in and q_out, once the sets are known to be full."""
     between_0_and_1("level", level)
+    of_class("what the attacker knows", top_sets, TopSets, "TopSets")
     if not top_sets.is_padded:
         raise DataError("some top sets are not full, so answers are not yet decided; use top_sets.padded(seed)")
     return token_probabilities(top_sets.n_tokens, top_sets.k, noise)
