@@ -40,7 +40,7 @@ class SystemOptions:
     noise: float | None = option(None, "Probability that a random token is shown instead.")
     n_tokens: int | None = option(None, "Size of the system's vocabulary.")
     vocabulary: Path | None = option(None, "All labels of the system: one per line, or a JSON list.")
-    layout: str | None = option(None, "'log', 'people', 'lists', 'vectors', 'wide' or 'long'; default: detected.")
+    layout: str | None = option(None, "log, people, counts, lists, vectors, wide or long; default: detected.")
     allow_unmatched: bool = option(
         False, "Go on if no record is in both tables, or not every record of two tables of traces.", "--allow-unmatched"
     )

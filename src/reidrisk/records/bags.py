@@ -14,7 +14,7 @@ from reidrisk.records.timeline import Timeline
 from reidrisk.records.visits import Visits
 
 
-@register("lists of items", layouts=("lists",))
+@register("lists of items", layouts=("lists", "counts"))
 class Bags(Records):
     """Unordered items of each user, without epochs.
 

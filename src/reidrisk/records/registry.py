@@ -84,7 +84,7 @@ def layouts() -> tuple[str, ...]:
 
     >>> import reidrisk.records
     >>> layouts()
-    ('lists', 'wide', 'long', 'people', 'log', 'vectors')
+    ('lists', 'counts', 'wide', 'long', 'people', 'log', 'vectors')
     """
     return tuple(name for one in registry() for name in one.layouts)
 

@@ -8,6 +8,7 @@ from typing import Any
 from reidrisk.base import DataError, Note, OptionError, Vocabulary
 from reidrisk.io.exports import names
 from reidrisk.io.exports.clocks import find_clock
+from reidrisk.io.exports.counts import count_columns, read_counts
 from reidrisk.io.exports.ids import ids_alike
 from reidrisk.io.exports.lists import ROW, one_row_per_item
 from reidrisk.io.exports.log import read_log
@@ -140,6 +141,8 @@ def _kind(source: Source, how: Reading) -> str:
     named = how.user is not None or how.time is not None or bool(how.items)
     if not named and _are_traces(source):
         return "traces"
+    if count_columns(source, how):
+        return "counts"
     if vector_columns(source, how):
         return "vectors"
     if list_columns(source, how):
@@ -194,6 +197,9 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
         vectors, roles, times = read_vectors(source, how)
         form = "vectors" if vectors.several is None else "several-vectors"
         return Export("vectors", vectors, understood(source, form, roles, times))
+    if kind == "counts":
+        bags, user, used, note = read_counts(source, how)
+        return Export("counts", bags, understood(source, "counts", Roles(user, items=used), None), (note,))
     user = find_user(source, how)
     if kind == "people":
         if user is not None and how.user is None and names.user_score(user) == 1 and not is_unique(source, user):

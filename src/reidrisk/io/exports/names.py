@@ -44,7 +44,17 @@ _LATITUDE, _LONGITUDE = _known("lat latitude"), _known("lon lng long longitude")
 _NEVER_TIME = _known(
     "birth birthday dob born expiry expires until geb geburt geburtstag geburtsdatum nacimiento naissance"
 )
-_WORDS = _USER | _USER_TOO | _TIME | _TIME_TOO | _AMOUNT | _ITEM | _LATITUDE | _LONGITUDE | _NEVER_TIME
+_SEEN = _known(
+    "age alter edad eta sex gender geschlecht sexo genre birth birthday birthdate birthyear born dob yob geburt "
+    "geburtstag geburtsdatum geburtsjahr jahrgang nacimiento naissance zip zipcode postcode postal plz cp codigo city "
+    "town village ort stadt wohnort ville ciudad municipality county district region state province bundesland country "
+    "land nation nationality citizenship native staatsangehoerigkeit pais pays job occupation profession beruf "
+    "profesion metier employer workplace department abteilung title role position grade education bildung degree "
+    "school marital familienstand married race ethnicity ethnic religion height weight size children kids household "
+    "language sprache tenure seniority"
+)
+"""What others see of a person or look up: words of the names of columns."""
+_WORDS = _SEEN | _USER | _USER_TOO | _TIME | _TIME_TOO | _AMOUNT | _ITEM | _LATITUDE | _LONGITUDE | _NEVER_TIME
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -112,3 +122,17 @@ def place_of(names: Sequence[str]) -> tuple[str, str] | None:
 def never_time(name: str) -> bool:
     """Tell whether a date under this name is no time of an event, such as a date of birth."""
     return _has(words_of(name), _NEVER_TIME)
+
+
+def is_seen_by_others(name: str) -> bool:
+    """Tell whether a column is named like what others see of a person or look up: age, sex, place, job.
+
+    >>> [is_seen_by_others(name) for name in ("Age", "birth_year", "PLZ", "q7", "free_text", "BusinessTravel")]
+    [True, True, True, False, False, False]
+    """
+    return _has(words_of(name), _SEEN)
+
+
+def is_id(name: str) -> bool:
+    """Tell whether a column is named like an id."""
+    return _has(words_of(name), _ID)

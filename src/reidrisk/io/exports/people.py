@@ -7,6 +7,7 @@ import numpy as np
 
 from reidrisk.base import Bools, DataError, Note, ReidRiskError
 from reidrisk.io.exports.log import bad_rows, mark
+from reidrisk.io.exports.outside import outside
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import column, plain_name
 from reidrisk.io.exports.source import Source
@@ -42,7 +43,8 @@ def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attribu
         raise DataError(f"{source.name}: {error}") from error
     people = people.with_raw(RawTable.of(source.cells(but=(user,)), owner, rows))
     read = Note("people-read", name=source.name, rows=n + source.bad.unread, people=rows, nobody=nobody)
-    return people, (*people.notes, *notes, read), chosen
+    known = outside(people, source.name, bool(how.columns))
+    return people.with_notes((*people.notes, known)), (*people.notes, *notes, read, known), chosen
 
 
 def columns_like(a: Attributes, source: Source) -> dict[str, str]:

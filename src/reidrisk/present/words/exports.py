@@ -105,6 +105,31 @@ def _people(note: Note, terms: Terms) -> str:
     return f"{_file(note)}: {terms.many('row', note['rows'])} read, {terms.many('person', note['people'])} kept.{lost}"
 
 
+@says("counts-read")
+def _counts(note: Note, terms: Terms) -> Assumed:
+    nothing = f" {note['nothing']:,} of them have nothing." if note["nothing"] else ""
+    read = f"{_file(note)}: every cell counts how often a {terms.person} has the {terms.item} of that column"
+    found = f"{terms.many('person', note['people'])}, {note['items']:,} {terms.items}"
+    return Assumed(f"{read}; {found}. Zeros and empty cells are no agreement.{nothing}", CHECK)
+
+
+_NEVER = {"constant": "one value for all", "id": "an id", "text": "free text"}
+
+
+@says("columns-known-outside")
+def _outside(note: Note, terms: Terms) -> Assumed:
+    """Say which columns somebody outside is taken to know, and which not."""
+    if not note["guessed"]:
+        return Assumed(f"{_file(note)}: an outsider is taken to know {_listed(note['known'])}, as was said.", CHECK)
+    known = _listed(note["known"]) if note["known"] else "any of the others, since no name says what others see"
+    said = f"{_file(note)}: an outsider is taken to know {known} (guessed from the names; say which with --columns)."
+    if note["others"] and note["known"]:
+        said += f" Asked as well, all together: {_listed(note['others'])}."
+    if note["never"]:
+        said += f" Not known to anybody: {joined([f'{name!r} ({_NEVER[why]})' for name, why in note['never']])}."
+    return Assumed(said, "An attacker who knows more columns finds more people.")
+
+
 @reads("Converted")
 def _converted(found: Converted, terms: Terms) -> str:
     said = "; ".join(f"{what} to {where}" for what, where in found.written)

@@ -16,6 +16,8 @@ READ = (
     "understood-as",
     "export-read",
     "people-read",
+    "counts-read",
+    "columns-known-outside",
     "rows-dropped",
     "bad-rows",
     "labels-alike",
