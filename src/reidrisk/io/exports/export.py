@@ -198,8 +198,8 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
         form = "vectors" if vectors.several is None else "several-vectors"
         return Export("vectors", vectors, understood(source, form, roles, times))
     if kind == "counts":
-        bags, user, used, note = read_counts(source, how)
-        return Export("counts", bags, understood(source, "counts", Roles(user, items=used), None), (note,))
+        bags, user, items, note = read_counts(source, how)
+        return Export("counts", bags, understood(source, "counts", Roles(user, items=items), None), (note,))
     user = find_user(source, how)
     if kind == "people":
         if user is not None and how.user is None and names.user_score(user) == 1 and not is_unique(source, user):
