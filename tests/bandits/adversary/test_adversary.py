@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import bandits
 from reidrisk.bandits import Behaviour, Repository, ServiceSpec, adversary
-from reidrisk.bandits.adversary.collect import collect, differences, guises
+from reidrisk.bandits.adversary.collect import collect, guises
 from reidrisk.bandits.linkage.measure import auxiliary
 from reidrisk.bandits.service.local import LocalService
 from reidrisk.base.errors import DataError, FormatError, OptionError
@@ -105,17 +105,6 @@ def test_guises_imitate_everybody_before_anybody_twice():
     made = guises(profiles, 20, seed=4)
     assert sorted(map(tuple, made[:7])) == sorted(map(tuple, profiles))
     assert len({tuple(one) for one in made}) == 20
-
-
-def test_differences_find_one_who_joined_and_leave_out_what_is_no_record():
-    there = people()
-    before, after = there.records[:5].mean(axis=0), there.records[:6].mean(axis=0)
-    found = differences([before], [after], range(3, 8))
-    assert any(np.allclose(one, there.records[5], atol=1e-9) for one in found)
-    far = there.records[:5].mean(axis=0), there.records[6:].mean(axis=0)
-    assert not any(
-        np.allclose(one, r, atol=1e-6) for one in differences(*[[m] for m in far], range(3, 8)) for r in there.records
-    )
 
 
 def test_the_repository_is_kept_and_added_to(tmp_path):

@@ -75,30 +75,6 @@ def collect(clients: Sequence[Client], wanted: Floats, progress: Progress = sile
     return found
 
 
-def differences(old: Sequence[Floats], new: Sequence[Floats], sizes: Sequence[int]) -> list[Floats]:
-    """Return what comparing two versions may tell: n' M' - n M, for every pair and all sizes, where it is a record.
-
-    If one member joined a group of n whose mean was M, the sum n' M' - n M is that member's matrix. Candidates with
-    cells below 0 or rows that do not add up to 1 (after division by n' - n members) are left out.
-
-    >>> first, joined = np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[0.25, 0.75], [0.0, 1.0]])
-    >>> mean = (3 * first + joined) / 4
-    >>> [found.round(9).tolist() for found in differences([first], [mean], range(3, 5))]
-    [[[0.25, 0.75], [0.0, 1.0]]]
-    """
-    found = []
-    for before in old:
-        for after in new:
-            for n in sizes:
-                for m in sizes:
-                    if n == m or np.array_equal(before, after):
-                        continue
-                    rest = (m * after - n * before) / (m - n)
-                    if rest.min() > -1e-6 and np.abs(rest.sum(axis=1) - 1.0).max() < 1e-6:
-                        found.append(np.maximum(rest, 0.0))
-    return found
-
-
 def digest(matrix: Floats) -> str:
     """Return the digest of a matrix as it was handed out, by which the truth names it."""
     return hashlib.sha256(np.ascontiguousarray(matrix, dtype="<f8").tobytes()).hexdigest()

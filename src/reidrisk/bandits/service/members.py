@@ -85,7 +85,7 @@ def share(connection: Connection, agent: str, matrix: Any, profile: Any, most_pe
         _count_update(connection, agent, revision, now, most_per_day)
     values = {"revision": revision, "shared_at": now, "matrix": packed(record), "profile": packed(numbers)}
     if found is None:
-        connection.execute(insert(records).values(agent=agent, ever_published=False, **values))
+        connection.execute(insert(records).values(agent=agent, **values))
     else:
         connection.execute(update(records).where(records.c.agent == agent).values(withdrawn_at=None, **values))
     append(connection, agent, "shared" if revision == 1 else "updated", revision=revision)

@@ -16,14 +16,23 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from reidrisk.bandits.service.aggregates.batches import Member, RebuildPlan, applied, plan
+from reidrisk.bandits.service.aggregates.batches import Member, RebuildPlan, applied, check, plan
 from reidrisk.bandits.service.aggregates.groups import Built, built
 from reidrisk.bandits.service.ledger import SERVICE, append
 from reidrisk.bandits.service.members import shape_of
 from reidrisk.bandits.service.snapshot import EMPTY, FAILED, Snapshot, loaded, snapshot_of, status_by
 from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.bandits.service.storage.database import Database
-from reidrisk.bandits.service.storage.schema import batches, groups, ledger, packed, records, unpacked, versions
+from reidrisk.bandits.service.storage.schema import (
+    batches,
+    groups,
+    ledger,
+    memberships,
+    packed,
+    records,
+    unpacked,
+    versions,
+)
 from reidrisk.bandits.sharing.strategies import PrivateClusters
 
 _LOG = logging.getLogger("reidrisk.bandits.service")
@@ -97,15 +106,20 @@ class Publisher:
             newest = connection.execute(select(func.max(ledger.c.id))).scalar()
             if newest == self._seen and self.snapshot.status != FAILED:
                 return self.snapshot  # nobody did anything since
-            members, sizes = standing(connection)
+            members, sizes, history = standing(connection)
             highest = connection.execute(select(func.max(batches.c.id))).scalar() or 0
             last = loaded(connection, self.spec)
             spent = connection.execute(select(func.count()).select_from(versions).where(versions.c.draws > 0)).scalar()
-        made = plan(members, sizes, self.spec.batch_size)
+        made = plan(members, sizes, history, self.spec.minimum_group, self.spec.batch_size)
         if not made.changes and last.status != FAILED:
             self._seen = newest
             return last
         after, numbers = applied(members, made, highest)
+        new = dict(zip(numbers, made.formed, strict=True))
+        history |= {number: {after[i].agent for i in batch} for number, batch in new.items()}
+        ongoing = {batch: size for batch, size in sizes.items() if batch not in made.dissolved}
+        ongoing |= {number: len(batch) for number, batch in new.items()}
+        check(members, after, ongoing, history, self.spec.minimum_group)
         private = isinstance(self.spec.steps()[0], PrivateClusters)
         may_draw = not private or (spent or 0) < self.spec.publications
         inside = [member for member in after if member.batch is not None]
@@ -130,9 +144,11 @@ class Publisher:
         now = time.time()
         for number, batch in zip(numbers, made.formed, strict=True):
             connection.execute(insert(batches).values(id=number, size=len(batch), made_at=now))
+            rows = [{"batch": number, "agent": after[i].agent} for i in batch]
+            connection.execute(insert(memberships), rows)
         connection.execute(update(batches).where(batches.c.id.in_(made.dissolved)).values(dissolved_at=now))
         touched = {i for batch in made.formed for i in batch} | set(made.updated)
-        left = [i for i, m in enumerate(after) if m.batch is None and m.ever_published]
+        left = [i for i, m in enumerate(after) if m.batch is None and m.first_batch is not None]
         for i in sorted(touched | set(left)):
             connection.execute(update(records).where(records.c.agent == after[i].agent).values(_row(after[i])))
         row = {
@@ -154,12 +170,17 @@ class Publisher:
         return snapshot_of(version, status, now, found.groups, found.risk, self.spec)
 
 
-def standing(connection: Connection) -> tuple[list[Member], dict[int, int]]:
-    """Return every member who shares a record, and the size of each batch that was not dissolved."""
+def standing(connection: Connection) -> tuple[list[Member], dict[int, int], dict[int, set[str]]]:
+    """Return every member who shares a record, the size of each batch that goes on, and who was in any batch ever."""
     shape = shape_of(connection)
     if shape is None:
-        return [], {}
+        return [], {}, {}
     d, p = shape
+    history: dict[int, set[str]] = {}
+    first: dict[str, int] = {}
+    for row in connection.execute(select(memberships).order_by(memberships.c.batch)):
+        history.setdefault(row.batch, set()).add(row.agent)
+        first.setdefault(row.agent, row.batch)
     found = connection.execute(select(records).where(records.c.matrix.is_not(None)).order_by(records.c.agent))
     members = [
         Member(
@@ -171,20 +192,19 @@ def standing(connection: Connection) -> tuple[list[Member], dict[int, int]]:
             published_revision=row.published_revision,
             published_matrix=None if row.published_matrix is None else unpacked(row.published_matrix, d),
             published_profile=None if row.published_profile is None else unpacked(row.published_profile, p)[0],
-            ever_published=row.ever_published,
+            first_batch=first.get(row.agent),
             withdrawals=row.withdrawals,
         )
         for row in found
     ]
     rows = connection.execute(select(batches.c.id, batches.c.size).where(batches.c.dissolved_at.is_(None)))
-    return members, {row.id: row.size for row in rows}
+    return members, {row.id: row.size for row in rows}, history
 
 
 def _row(member: Member) -> dict[str, Any]:
     gone = member.batch is None
     return {
         "batch": member.batch,
-        "ever_published": member.ever_published,
         "published_revision": None if gone else member.published_revision,
         "published_matrix": None if gone or member.published_matrix is None else packed(member.published_matrix),
         "published_profile": None if gone or member.published_profile is None else packed(member.published_profile),

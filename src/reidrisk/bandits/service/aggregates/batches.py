@@ -1,28 +1,26 @@
 """Batches: members who are published together for good, so that no comparison of versions tells one of them.
 
-Every matrix that is handed out is the mean of whole batches, and three rules keep any weighted sum of all that was ever
-handed out from being about fewer than k members:
+Every matrix that is handed out is the mean of whole batches. What a rebuild may do to them follows from the two
+conditions of :mod:`~reidrisk.bandits.service.aggregates.isolation`:
 
-1. A new batch has at least k members who were in none before. (Take the latest batch that has a weight in the sum:
-   its k new members are in no other batch of the sum, so their records do not cancel.)
+1. A new batch has at least k members who were in none before. Former members join it if each batch that they were in
+   keeps at least k members who are in no other.
 2. If one member of a batch withdraws, the whole batch is dissolved at the next rebuild: the rest of it alone would
-   differ from the old sum by exactly the record that was withdrawn. Who stays behind joins the next new batch nearby.
-3. Updates are taken over only where at least k members of a batch changed, by comparable amounts (the largest at most
-   twice the k-th): k - 1 changes of nothing would hide nobody's.
+   differ from the old sum by exactly the record that was withdrawn.
+3. Updates are taken over row by row, where at least k members changed every cell of the row that changed, comparably.
 
 Members are told apart by who they are, never by revision: somebody who returns, or shares the same again, is not new.
-The rules count members, not people: whoever holds k - 1 of the memberships can subtract them.
+The rules count members, not people: whoever holds k - 1 members of a batch can subtract them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reidrisk.bandits.service.aggregates.isolation import Memberships, exclusive, hidden, movable, returning
 from reidrisk.bandits.sharing.grouping import microaggregates
 from reidrisk.base.arrays import Floats
-
-_COMPARABLE = 2.0  # times that the largest change taken over may be as large as the k-th
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +35,8 @@ class Member:
     published_revision: int | None = None
     published_matrix: Floats | None = None
     published_profile: Floats | None = None
-    ever_published: bool = False
+    first_batch: int | None = None  # the first batch ever, of many that there may have been
     withdrawals: int = 0
-
-    @property
-    def change(self) -> float:
-        """How far the record shared last is from the published one, in its most changed cell."""
-        if self.published_matrix is None or self.revision == self.published_revision:
-            return 0.0
-        return float(np.abs(self.matrix - self.published_matrix).max())
 
 
 @dataclass(frozen=True)
@@ -54,7 +45,7 @@ class RebuildPlan:
 
     dissolved: tuple[int, ...]  # batches that end
     formed: tuple[tuple[int, ...], ...]  # members of each new batch
-    updated: tuple[int, ...]  # members whose latest record takes the place of the published one
+    updated: dict[int, tuple[int, ...]]  # rows of members' latest records that take the place of the published ones
 
     @property
     def changes(self) -> bool:
@@ -62,44 +53,62 @@ class RebuildPlan:
         return bool(self.dissolved or self.formed or self.updated)
 
 
-def plan(members: Sequence[Member], sizes: dict[int, int], k: int) -> RebuildPlan:
-    """Plan a rebuild; ``sizes`` are the members that each batch had when it was formed, ``k`` the fewest in one.
+def plan(
+    members: Sequence[Member], sizes: Mapping[int, int], history: Memberships, k: int, least: int | None = None
+) -> RebuildPlan:
+    """Plan a rebuild; ``sizes`` are the members that each batch had when it was formed.
+
+    ``history`` has the members of every batch ever formed, those who withdrew included. At least ``k`` members hide
+    each other, and ``least`` (default: k) are new in a batch: the more beyond k, the more may return and update.
 
     >>> new = [Member(f"a{i}", 1, np.eye(2), np.array([float(i)])) for i in range(5)]
-    >>> plan(new, {}, k=3).formed, plan(new[:2], {}, k=3).formed
+    >>> plan(new, {}, {}, k=3).formed, plan(new[:2], {}, {}, k=3).formed
     (((0, 1, 2, 3, 4),), ())
     """
+    least = k if least is None else least
+    present = _present(members, sizes)
+    dissolved = {batch for batch, found in present.items() if len(found) < sizes[batch] or sizes[batch] < least}
+    updated: dict[int, tuple[int, ...]] = {}
+    for batch, found in present.items():
+        if batch not in dissolved:
+            updated |= _taken_over(members, found, batch, k)
+    new = [i for i, member in enumerate(members) if member.first_batch is None]
+    formed: list[list[int]] = []
+    if len(new) >= least:
+        profiles = np.array([members[i].profile for i in new])
+        labels = microaggregates(profiles, least)
+        formed = [[new[j] for j in np.flatnonzero(labels == label)] for label in range(labels.max() + 1)]
+        centres = np.array([profiles[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
+        waiting = {m.agent: i for i, m in enumerate(members) if _waits(m, dissolved)}
+        for agent in returning(list(waiting), history, k):
+            i = waiting[agent]
+            formed[int(((centres - members[i].profile) ** 2).sum(axis=1).argmin())].append(i)
+    return RebuildPlan(tuple(sorted(dissolved)), tuple(tuple(sorted(batch)) for batch in formed), updated)
+
+
+def _present(members: Sequence[Member], sizes: Mapping[int, int]) -> dict[int, list[int]]:
     present: dict[int, list[int]] = {batch: [] for batch in sizes}
     for i, member in enumerate(members):
         if member.batch is not None:
             present[member.batch].append(i)
-    dissolved = {batch for batch, found in present.items() if len(found) < sizes[batch] or sizes[batch] < k}
-    updated = [i for batch, found in present.items() if batch not in dissolved for i in _taken_over(members, found, k)]
-    new = [i for i, member in enumerate(members) if member.batch is None and not member.ever_published]
-    left = [i for i, m in enumerate(members) if m.ever_published and (m.batch is None or m.batch in dissolved)]
-    formed: list[list[int]] = []
-    if len(new) >= k:
-        profiles = np.array([members[i].profile for i in new])
-        labels = microaggregates(profiles, k)
-        formed = [[new[j] for j in np.flatnonzero(labels == label)] for label in range(labels.max() + 1)]
-        centres = np.array([profiles[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
-        for i in left:
-            formed[int(((centres - members[i].profile) ** 2).sum(axis=1).argmin())].append(i)
-    return RebuildPlan(
-        tuple(sorted(dissolved)), tuple(tuple(sorted(batch)) for batch in formed), tuple(sorted(updated))
-    )
+    return present
 
 
-def _taken_over(members: Sequence[Member], batch: Sequence[int], k: int) -> list[int]:
-    """Return the members of a batch whose changes are published: comparable ones, at least k, or none.
+def _waits(member: Member, dissolved: Set[int]) -> bool:
+    """Return whether a former member is in no batch that goes on."""
+    return member.first_batch is not None and (member.batch is None or member.batch in dissolved)
 
-    Larger changes than the others' wait: they would be told apart in the sum.
-    """
-    changed = sorted((i for i in batch if members[i].change > 0.0), key=lambda i: -members[i].change)
-    for first in range(len(changed) - k + 1):
-        if members[changed[first]].change <= _COMPARABLE * members[changed[first + k - 1]].change:
-            return changed[first:]
-    return []
+
+def _taken_over(members: Sequence[Member], found: Sequence[int], batch: int, k: int) -> dict[int, tuple[int, ...]]:
+    """Return the rows of the latest records of a batch that are published, by member."""
+    latest = np.array([members[i].matrix for i in found])
+    counted = np.array([members[i].first_batch == batch for i in found])
+    moved = movable(_published(members, found), latest, counted, k)
+    return {i: tuple(np.flatnonzero(rows).tolist()) for i, rows in zip(found, moved, strict=True) if rows.any()}
+
+
+def _published(members: Sequence[Member], found: Sequence[int]) -> Floats:
+    return np.array([members[i].published_matrix for i in found], dtype=np.float64)
 
 
 def applied(members: Sequence[Member], made: RebuildPlan, highest: int) -> tuple[list[Member], list[int]]:
@@ -108,16 +117,42 @@ def applied(members: Sequence[Member], made: RebuildPlan, highest: int) -> tuple
     numbers = list(range(highest + 1, highest + 1 + len(made.formed)))
     for number, batch in zip(numbers, made.formed, strict=True):
         for i in batch:
-            after[i] = _with_latest(replace(after[i], batch=number, ever_published=True))
-    for i in made.updated:
-        after[i] = _with_latest(after[i])
+            first = number if after[i].first_batch is None else after[i].first_batch
+            after[i] = replace(
+                after[i],
+                batch=number,
+                first_batch=first,
+                published_revision=after[i].revision,
+                published_matrix=after[i].matrix,
+                published_profile=after[i].profile,
+            )
+    for i, rows in made.updated.items():
+        matrix = np.array(after[i].published_matrix)
+        matrix[list(rows)] = after[i].matrix[list(rows)]
+        after[i] = replace(after[i], published_revision=after[i].revision, published_matrix=matrix)
     return after, numbers
 
 
-def _with_latest(member: Member) -> Member:
-    return replace(
-        member,
-        published_revision=member.revision,
-        published_matrix=member.matrix,
-        published_profile=member.profile,
-    )
+def check(
+    before: Sequence[Member], after: Sequence[Member], sizes: Mapping[int, int], history: Memberships, k: int
+) -> None:
+    """Refuse a state that isolates somebody, by the two conditions, whatever planned it.
+
+    ``sizes`` are of the batches that are handed out ``after``, ``history`` has the members of every batch ever formed,
+    these included.
+    """
+    present = _present(after, sizes)
+    for batch, found in present.items():
+        if len(found) != sizes[batch] or len(found) < k:
+            raise AssertionError(f"batch {batch} of {sizes[batch]} would be published with {len(found)} members")
+        kept = [i for i in found if before[i].batch == batch]
+        if kept:
+            counted = np.array([after[i].first_batch == batch for i in kept])
+            if not hidden(_published(after, kept) - _published(before, kept), counted, k).all():
+                raise AssertionError(f"changes of fewer than {k} members of batch {batch} would be published")
+    formed = {batch for batch, found in present.items() if before[found[0]].batch != batch}
+    left = exclusive(history)
+    earlier = exclusive({batch: found for batch, found in history.items() if batch not in formed})
+    for batch in history:
+        if k > 1 and len(left[batch]) < k and left[batch] != earlier.get(batch):
+            raise AssertionError(f"all but {len(left[batch])} members of batch {batch} would be published with others")

@@ -121,8 +121,12 @@ def _noise_weights(records: Floats, spec: ServiceSpec) -> dict[int, Floats]:
 
 
 def _key(spec: ServiceSpec, members: Sequence[Member]) -> str:
-    made_of = sorted([member.agent, member.published_revision] for member in members)
+    made_of = sorted([member.agent, _digest(member.published_matrix)] for member in members)
     return hashlib.sha256(json.dumps([spec.strategy, spec.publications, made_of]).encode()).hexdigest()
+
+
+def _digest(matrix: Floats | None) -> str:
+    return hashlib.sha256(np.ascontiguousarray(matrix).tobytes()).hexdigest()
 
 
 def _risk(

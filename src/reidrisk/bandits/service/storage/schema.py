@@ -4,7 +4,7 @@ Times are seconds since 1970. Matrices and profiles are float64 in the byte orde
 """
 
 import numpy as np
-from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import Column, Float, Integer, LargeBinary, MetaData, String, Table, Text
 
 from reidrisk.base.arrays import Floats
 
@@ -30,8 +30,7 @@ agents = Table(
     Column("revoked_at", Float),
 )
 
-# One row per agent that ever shared. A withdrawn record leaves its row without the matrix: whether somebody was ever
-# part of a published sum must outlive the record.
+# One row per agent that ever shared. A withdrawn record leaves its row without the matrix.
 records = Table(
     "records",
     metadata,
@@ -46,7 +45,6 @@ records = Table(
     Column("published_revision", Integer),
     Column("published_matrix", LargeBinary),
     Column("published_profile", LargeBinary),
-    Column("ever_published", Boolean, nullable=False, default=False),
 )
 
 batches = Table(
@@ -56,6 +54,14 @@ batches = Table(
     Column("size", Integer, nullable=False),
     Column("made_at", Float, nullable=False),
     Column("dissolved_at", Float),
+)
+
+# Who was ever in which batch. It outlives batches and records: what was handed out of them stays known.
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("batch", Integer, primary_key=True),
+    Column("agent", String(16), primary_key=True),
 )
 
 versions = Table(

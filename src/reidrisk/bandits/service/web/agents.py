@@ -61,7 +61,10 @@ class Wanted(_Body):
 
 
 class RecordStanding(_Body):
-    """Where a record stands: none, waiting (for enough others), included, withdrawn."""
+    """Where a record stands: none, waiting (for enough others), included, withdrawn.
+
+    ``included_revision`` is the last of which at least a row is included.
+    """
 
     state: str
     revision: int
