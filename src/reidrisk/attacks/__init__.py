@@ -2,6 +2,7 @@
 
 from reidrisk.attacks.agreement.by_rank import ByRank
 from reidrisk.attacks.agreement.fellegi_sunter import FellegiSunter
+from reidrisk.attacks.agreement.in_order import IdOrder, RowOrder
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
@@ -45,7 +46,8 @@ from reidrisk.attacks.vectors.whitened_cosine import WhitenedCosine
 from reidrisk.base.moved import moved
 from reidrisk.records import Cells
 
-__all__ = ["Attack", "ByRank", "FellegiSunter", "FullInformation", "Groups", "Links", "ScoredAttack"]
+__all__ = ["IdOrder", "RowOrder"]
+__all__ += ["Attack", "ByRank", "FellegiSunter", "FullInformation", "Groups", "Links", "ScoredAttack"]
 __all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "WeightedHamming", "pool"]
 __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
 __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]

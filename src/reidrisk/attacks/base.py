@@ -53,6 +53,9 @@ class Attack(ABC, Generic[Records]):
     by_size: ClassVar[bool] = False
     """Whether it is made for records whose sizes tell: an audit does not run it on parts that were cut to size."""
 
+    by_order: ClassVar[tuple[str, ...]] = ()
+    """Of an attack by the order of people alone: the origins of the truth that do not bring that order about."""
+
     @classmethod
     def applies(cls, targets: Records, queries: Records) -> bool:
         """Whether there is anything in these records to go by: an audit runs no default attack that ties everybody."""

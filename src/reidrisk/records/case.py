@@ -47,8 +47,12 @@ class Case:
             object.__setattr__(self, "truth", find_truth(self.targets, self.queries, self.truth))
 
     def suits(self, attack: Any) -> bool:
-        """Whether an attack has anything to go by here: not one made for sizes, where parts were cut to size."""
-        return not (self.cut_to_size and attack.by_size)
+        """Whether an attack has anything to go by here.
+
+        Not one made for sizes, where parts were cut to size; nor one by order, where it decided who is whom.
+        """
+        ordered = attack.by_order and (self.truth is None or self.truth.origin not in attack.by_order)
+        return not (self.cut_to_size and attack.by_size) and not ordered
 
     def met_by(self, attack: Any) -> Any:
         """Return the attack as it meets this case: with all queries, or one by one; with sizes as evidence, or not."""

@@ -28,7 +28,7 @@ class RawTable(InParts):
     __slots__ = ("columns", "row", "start")
 
     def __init__(self, columns: Mapping[str, Any], row: Ints, start: Ints) -> None:
-        self.columns, self.row, self.start = dict(columns), frozen(row), frozen(start)
+        self.columns, self.row, self.start = columns, frozen(row), frozen(start)
 
     @classmethod
     def of(cls, columns: Mapping[str, Any], owner: Ints, n: int) -> Self:

@@ -22,10 +22,11 @@ _CELL = 2.5e-10  # reference seconds for a pair of cells, all levels together
 _LEARNING = 2e9  # pairs of cells looked at to learn, at most
 
 
-def agreement_cost(targets: Any) -> Callable[[int], float]:
+def agreement_cost(targets: Any, columns: int | None = None) -> Callable[[int], float]:
     """Return reference seconds: learning from pairs of cells, then one pass over all pairs."""
-    cells = targets.tokens.size
-    learning = 2.0 + 2 * _CELL * min(2_000 * cells, max(_LEARNING, 200 * cells)) if targets.n_epochs > 1 else 0.0
+    wide = targets.n_epochs if columns is None else columns
+    cells = len(targets) * wide
+    learning = 2.0 + 2 * _CELL * min(2_000 * cells, max(_LEARNING, 200 * cells)) if wide > 1 else 0.0
     return lambda n_queries: learning + _CELL * n_queries * cells
 
 
