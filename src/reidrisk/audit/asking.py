@@ -1,6 +1,7 @@
 """Auditing one or two exports: read them, ask the questions that they can answer, and join the answers."""
 
 import dataclasses
+import filecmp
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -162,7 +163,7 @@ def run_exports(
         progress=tell,
         engine=engine,
     )
-    if len(inputs.files) == 2 and inputs.files[0] == inputs.files[1]:
+    if len(inputs.files) == 2 and _same(*inputs.files):
         return dataclasses.replace(found, notes=(*found.notes, Note("same-file-twice")))
     return found
 
@@ -188,3 +189,8 @@ def read(
         for note in dict.fromkeys(note for export in exports for note in (export.how, *export.notes)):
             heard(note_of_few(note, least))
     return exports
+
+
+def _same(one: str, two: str) -> bool:
+    """Tell whether two paths hold the same bytes."""
+    return filecmp.cmp(one, two, shallow=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reidrisk.attacks.registry import registry
+from reidrisk.audit.doors import open_doors
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.audit.truth_doubt import TruthCheck
 from reidrisk.base import DataError, OptionError, Spoken, TruthError
@@ -16,7 +17,7 @@ from reidrisk.base.specs import named
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
 
-Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format", "not run", "required", "untried"]
+Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format", "not run", "required", "untried", "door"]
 
 _OF_THE_ROW = ("rate", "attack", "n_epochs", "which", "level", "n_targets", "everyone")  # what a gate says of it
 
@@ -30,7 +31,7 @@ class Gate(Spoken):
     """Of a pass, a fail, and undecided: the ends straddle the limit, truth may be wrong (two degrees), format 1.
 
     ``"not run"``: a default attack that applies did not run; ``"required"``: one that was required is missing;
-    ``"untried"``: not every number of periods or facts was looked at.
+    ``"untried"``: not every number of periods or facts was looked at; ``"door"``: see ``doors``.
     """
     max_risk: float
     rate: float
@@ -56,6 +57,8 @@ class Gate(Spoken):
     which: tuple[int, ...] = ()  # the epochs of the highest rate, from 0, where they are not the first
     not_run: tuple[str, ...] = ()  # names of the default attacks that apply and did not run, of whichever question
     required: tuple[str, ...] = ()  # names of the attacks that had to run, and did not
+    doors: tuple[str, ...] = ()
+    """Codes of notes of what was seen and not measured (:mod:`reidrisk.audit.doors`)."""
     n_questions: int = 1
     """How many questions of the same data the answer is about; what is not said of all is said of the strongest."""
 
@@ -99,6 +102,7 @@ def gate(result: AuditResult, max_risk: float | str, require: Sequence[str] = ()
         simulated=result.simulated,
         not_run=result.missing,
         required=absent,
+        doors=open_doors(result),
         n_questions=len(result.questions),
         **{name: getattr(risk, name) for name in _OF_THE_ROW},
     )
@@ -139,4 +143,6 @@ def _decided(
         return "undecided", "not run"
     if any(untried(answer) for answer in result.questions):
         return "undecided", "untried"
+    if open_doors(result):
+        return "undecided", "door"
     return "pass", "within"

@@ -7,7 +7,7 @@ import numpy as np
 from reidrisk.attacks import Presence
 from reidrisk.base import Floats, Ints, Note, mean_interval, stream
 from reidrisk.measure.risk import credits
-from reidrisk.records import Case, Traces, Vectors
+from reidrisk.records import Attributes, Case, Traces, Vectors
 
 _PAIRS = 2_000  # true pairs that are looked at, and strangers for each
 _STRANGERS = 3
@@ -16,6 +16,7 @@ _TARGETS = 20_000  # known records among which gaps are compared
 _MATTERS = 0.01  # people found by gaps alone, from which on that is worth a warning
 _LEVEL = 0.999
 _CLEAR = 3.3  # standard errors: the same level, two-sided
+_APART = 0.05  # level: share of labels in both tables below which items say next to nothing
 _ALIKE = 0.1  # rank correlation of rows from which their order is a leak worth naming
 
 
@@ -24,6 +25,7 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
 
     * ``pairs-share-nothing``: no true pair has an item in common; ``pairs-share-less``: they have less in common than
       strangers do. Then overlap says nothing, and attacks that count it look weak.
+    * ``labels-disjoint``: hardly a label is in both tables, as where they are written differently.
     * ``presence-identifies``: in which epochs somebody was there finds more people than chance, and more than 1 in 100,
       whatever they showed.
     * ``order-tells``: rows of true pairs come in a like order, by Spearman's rank correlation of their row numbers.
@@ -46,8 +48,8 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
     drawn = stream(seed, "warnings: pairs").permutation(paired)[:_PAIRS]
     found = []
     if not isinstance(case.targets, Vectors):  # which have everything in common, and no gaps
-        found = [_shared(case, drawn, seed), _presence(case, drawn, seed)]
-    if case.truth.origin == "given":  # equal ids, equal rows and parts of one table come in one order by themselves
+        found = [_disjoint(case), _shared(case, drawn, seed), _presence(case, drawn, seed)]
+    if case.truth.origin == "given" and case.raw is None:  # of files, an attack measures it; and equal ids, equal rows and parts of one table come in one order by themselves
         found.append(_order(paired, case.truth.target[paired], case))
     return (*(note for note in found if note is not None), *zeros)
 
@@ -76,6 +78,17 @@ def _shared(case: Case, rows: Ints, seed: int) -> Note | None:
     gap = pairs - strangers
     error = float(gap.std(ddof=1)) / np.sqrt(len(gap))
     return Note("pairs-share-less", **values) if gap.mean() + _CLEAR * error < 0.0 else None
+
+
+def _disjoint(case: Case) -> Note | None:
+    """Look how much of what the queries hold has a label that the targets know."""
+    compared = isinstance(case.targets, Attributes) or case.targets.vocabulary is None  # numbers may be near each other
+    if compared or case.truth is None or case.truth.origin == "cut":
+        return None
+    known, asked = (_holds(table) for table in (case.targets, case.queries))
+    there = np.bincount(known.indices, minlength=known.shape[1]) > 0
+    share = float(there[asked.indices].mean()) if asked.nnz else 0.0
+    return Note("labels-disjoint", share=share) if share < _APART else None
 
 
 def _holds(table: Any) -> Any:

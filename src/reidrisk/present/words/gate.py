@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words import attack_label, capital, interval, people, percent, reads, table
+from reidrisk.present.words import attack_label, capital, interval, joined, people, percent, reads, table
 
 if TYPE_CHECKING:
     from reidrisk.audit import Gate
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _WHY = table("gate")
 
 _TRUTH = table("truth")
+_DOORS = table("doors")
 
 
 @reads("Gate")
@@ -39,6 +40,8 @@ def because(gate: Gate, terms: Terms) -> str:
     missing = {"not run": gate.not_run, "required": gate.required}.get(gate.why)
     if missing:
         said = f"{said} ({', '.join(missing)})"
+    if gate.why == "door":
+        return f"{said}: {joined([_DOORS.get(code, code) for code in gate.doors])}"
     if gate.why != "straddles":
         return said
     if gate.everyone:
