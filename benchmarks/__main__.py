@@ -26,7 +26,7 @@ SMALLER = {
     "cohorts": "",
     "doors": "--only codes-20-digits-lines --only cells-people",
     "engines": "--users 200_000",
-    "forecast": "--largest 100_000",
+    "forecast": "--largest 100_000 --seeds 2",
     "gpu_search": "--device cpu --users 300 --queries 64 --runs 1",
     "jha_curves": "--users 500",
     "jha_neural_gpu": "",

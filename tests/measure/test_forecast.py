@@ -8,7 +8,7 @@ import pytest
 from reidrisk import Traces, attacks, measure
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.measure.extrapolation import WAYS
-from reidrisk.measure.families import FAMILIES, exceedance, fitted, pitman_yor, saturating
+from reidrisk.measure.families import FAMILIES, exceedance, fitted, pitman_yor, plateau, saturating
 from reidrisk.measure.subsets import Ranks, ranks, rates_among
 
 
@@ -53,6 +53,14 @@ def test_exceedance_is_the_mean_over_beta_probabilities():
     )
 
 
+def test_a_plateau_is_the_mean_over_people_some_of_whom_are_never_confused():
+    rng = np.random.default_rng(0)
+    f = np.where(rng.random(200_000) < 0.3, 0.0, rng.beta(0.4, 3.0, 200_000))
+    sizes = np.array([2.0, 10.0, 100.0, 10_000.0])
+    expected = [np.mean((1 - f) ** (n - 1)) for n in sizes]
+    assert plateau(sizes, np.log([0.3 / 0.7, 0.4, 3.0])) == pytest.approx(expected, rel=0.02)
+
+
 def test_saturating_ends_as_n0_over_n():
     assert saturating(np.array([1e9]), np.array([np.log(50.0), 0.0]))[0] == pytest.approx(50 / 1e9, rel=1e-3)
 
@@ -60,7 +68,7 @@ def test_saturating_ends_as_n0_over_n():
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.name)
 def test_a_family_finds_itself_again(family):
     sizes = np.geomspace(2, 10_000, 30)
-    wanted = np.array([0.3, 2.0]) if family.name != "saturating" else np.array([4.0, -0.5])
+    wanted = np.array({"pitman-yor": [0.3, 2.0], "plateau": [-0.5, 0.3, 2.0], "saturating": [4.0, -0.5]}[family.name])
     found = fitted(family, sizes, family.rate(sizes, wanted))
     assert family.rate(np.array([1e6]), found)[0] == pytest.approx(family.rate(np.array([1e6]), wanted)[0], rel=1e-3)
 
@@ -86,6 +94,33 @@ def test_forecasts_of_more_people_hold_in_most_simulations():
         assert one.low <= one.rate <= one.high
     assert sum(held) >= 5
     assert np.median(widths) < 3
+
+
+def half_unique(n, seed):
+    """Draw half of the people nearly unique and half of twenty types, and two noisy views of them."""
+    rng = np.random.default_rng(seed)
+    few = rng.integers(3_000, size=(20, 6))[rng.integers(20, size=n)]
+    usual = np.where(rng.random((n, 1)) < 0.5, rng.integers(3_000, size=(n, 6)), few)
+    views = [np.where(rng.random((n, 6)) < 0.15, rng.integers(3_000, size=(n, 6)), usual) for _ in range(2)]
+    return [Traces(view, n_tokens=3_000) for view in views]
+
+
+def test_forecasts_hold_where_some_are_never_confused():
+    for seed in range(5):
+        a, b = half_unique(20_000, seed)
+        truth = measure.random_user(attacks.Hamming(), a, b, sample=3_000, seed=seed).rate
+        first = slice(0, 1_000)
+        one = measure.forecast(attacks.Hamming(), a.take(first), b.take(first), 20_000, seed=seed).predicted[0]
+        assert one.low <= truth <= one.high
+        assert one.rate == pytest.approx(truth, rel=0.15)
+        assert one.high / one.low < 3
+
+
+def test_the_ways_that_forecast_the_largest_sizes_best_count_most():
+    a, b = half_unique(1_500, 0)
+    one = measure.forecast(attacks.Hamming(), a, b, 50_000, seed=0).predicted[0]
+    unweighted = np.exp(np.mean(np.log(list(one.families.values()))))
+    assert abs(np.log(one.rate / one.families["plateau"])) < abs(np.log(unweighted / one.families["plateau"])) / 2
 
 
 def test_a_forecast_is_decided_by_its_seed_and_falls_with_more_people():

@@ -15,15 +15,14 @@ from reidrisk.measure.families import FAMILIES, Parameters, fitted
 from reidrisk.measure.subsets import Ranks, ranks, rates_among
 from reidrisk.records import Truth, find_truth
 
-_TARGETS = 100_000  # targets that are searched, at most: the curve among them is what is extrapolated
-_POINTS = 40  # sizes of subsets
-_WINDOW = 100  # a fit looks at sizes from this part of the largest on
-_DRAWS = 40  # of weights of queries, for the interval
-_FEWEST = 40  # people, below which nothing can be learnt of a curve
-# How far the interval reaches beyond the mean of the ways, in their standard deviations, and the least that these are
-# for each factor of e by which there are more people; chosen on some data sets, tried on others
-# (docs/explanation/forecast.md).
-_REACH, _LEAST = 1.0, 0.03
+_TARGETS = 100_000  # limit: targets that are searched, at most: the curve among them is what is extrapolated
+_POINTS = 40  # limit: sizes of subsets
+_WINDOW = 100  # prior: a fit looks at sizes from this part of the largest on
+_DRAWS = 40  # limit: draws of weights of queries, for the interval
+_FEWEST = 40  # limit: people, below which nothing can be learnt of a curve
+_HELD_OUT = 5  # prior: sizes above n / 5 weigh the ways; above n / 10, forecasts of simulated people were worse
+_TINY = 1e-300  # unit: in place of 0, whose logarithm is none
+_LEAST = 0.03  # prior: standard deviation of the ways per factor of e, at least; chosen on some data, tried on other
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +76,19 @@ def forecast(
     r"""Say how many people this attack would find if there were ``population`` people to choose from.
 
     The rate among random subsets of the targets is known exactly from one search (:mod:`reidrisk.measure.subsets`).
-    From the sizes within a factor of 100 of the largest, the curve is continued in six ways: by three two-parameter
-    families (:mod:`reidrisk.measure.families`), each set to the measured rate at the largest size, and by three that
-    go on as it went (:mod:`reidrisk.measure.extrapolation`). The rate is their geometric mean. Its interval adds and
-    takes away one standard deviation s of their logarithms (at least 0.03 ln(population / n)), under random weights of
-    the queries and of one more that is found never, or always: as Gaffke's interval of a mean
-    (:mod:`reidrisk.base.intervals`), but of the forecast.
+    From the sizes within a factor of 100 of the largest, n, the curve is continued in six ways: by three families
+    (:mod:`reidrisk.measure.families`), each set to the measured rate at n, and by three that go on as it went
+    (:mod:`reidrisk.measure.extrapolation`). The forecast is their weighted geometric mean,
 
-    It assumes that strangers are like these people, and that the attack would learn no more from them. Of more than
+        log rate = sum of w_i log kappa_i,        w_i proportional to 1 / (e_i^2 + v),
+
+    where e_i^2 is the mean squared error of way i in logarithms on the sizes above n / 5, forecast from those below,
+    and v how far queries by themselves may move what happens between n / 5 and n (Bates and Granger 1969, doi
+    10.1057/jors.1969.103). The interval reaches as many weighted standard deviations of the six logarithms to either
+    side as a normal distribution asks for (at least 0.03 ln(population / n) each), under random weights of the queries
+    and of one more that is found never, or always: as Gaffke's interval of a mean (:mod:`reidrisk.base.intervals`).
+
+    It assumes that further people are like these, and that the attack would learn no more from them. Of more than
     100,000 targets as many are drawn. A ``sample`` of the queries is asked; ``None``: all. Queries whose person is not
     among the targets are left out, and each is met by itself: an attacker who weighs them against each other finds
     more.
@@ -94,7 +98,7 @@ def forecast(
     >>> table = Traces(rng.integers(4, size=(500, 6)), n_tokens=4)
     >>> found = forecast(attacks.Hamming(), table, table, population=[100, 5_000], seed=0)
     >>> [round(one.rate, 1) for one in found.predicted]
-    [1.0, 0.8]
+    [1.0, 0.7]
     """
     level, wanted = between_0_and_1("level", level), _populations(population)
     targets, queries = gathered(targets), gathered(queries)
@@ -142,6 +146,8 @@ def _fewer(targets: Any, own: Ints, seed: int) -> tuple[Any, Ints]:
 
 
 def _predicted(population: int, found: Ranks, sizes: Ints, curves: Floats, level: float, seed: int) -> Predicted:
+    from scipy.special import ndtri
+
     tails = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
     shares = stream(seed, "forecast: interval").dirichlet(np.ones(len(curves) + 1), size=_DRAWS)
     last = shares[:, -1]  # the weight of one more query, which is found never, or always
@@ -151,37 +157,55 @@ def _predicted(population: int, found: Ranks, sizes: Ints, curves: Floats, level
         low, high = np.quantile(drawn, tails[0]), np.quantile(drawn + last, tails[1])
         return Predicted(population, rate, float(min(low, rate)), float(max(high, rate)), {})
     inside = sizes >= sizes[-1] / _WINDOW
-    seen, n = curves[:, inside], sizes[inside].astype(np.float64)
-    rates, parameters = _by_family(n, seen.mean(axis=0), float(population), None)
-    ends = [_by_family(n, one @ seen, float(population), parameters)[0] for one in shares[:, :-1]]
-    least_apart = _LEAST * float(np.log(population / n[-1]))
-    lows = np.array([_mean(one, -_REACH, least_apart) for one in ends])
-    highs = np.array([_mean(one, _REACH, least_apart) for one in ends]) + last
+    seen, n, ahead = curves[:, inside], sizes[inside].astype(np.float64), np.array([float(population)])
+    weights = _weights(sizes, curves, shares[:, :-1])
+    rates, parameters = _continued(n, seen.mean(axis=0), ahead, None)
+    drawn_rates = [_continued(n, one @ seen, ahead, parameters)[0] for one in shares[:, :-1]]
+    least_apart, reach = _LEAST * float(np.log(population / n[-1])), float(ndtri(tails[1]))
+    lows = np.array([_mean(one[:, 0], weights, -reach, least_apart) for one in drawn_rates])
+    highs = np.array([_mean(one[:, 0], weights, reach, least_apart) for one in drawn_rates]) + last
     least, most = 1.0 / population, max(float(seen[:, -1].mean()), 1.0 / population)
-    rate = float(np.clip(_mean(rates), least, most))
+    rate = float(np.clip(_mean(rates[:, 0], weights), least, most))
     low, high = np.clip(np.quantile(lows, tails[0]), 0.0, rate), np.clip(np.quantile(highs, tails[1]), rate, 1.0)
     names = (*(family.name for family in FAMILIES), *WAYS)
-    by_family = {name: float(one) for name, one in zip(names, rates, strict=True)}
+    by_family = {name: float(one) for name, one in zip(names, rates[:, 0], strict=True)}
     return Predicted(population, rate, float(low), float(high), by_family)
 
 
-def _by_family(
-    n: Floats, rates: Floats, population: float, starts: list[Parameters] | None
+def _weights(sizes: Ints, curves: Floats, shares: Floats) -> Floats:
+    """Return the weight of each way by how well it forecasts the largest sizes from the smaller ones."""
+    known = sizes <= sizes[-1] / _HELD_OUT
+    inside, rates = known & (sizes >= sizes[known][-1] / _WINDOW), curves.mean(axis=0)
+    if rates[-1] <= 0.0:
+        return np.full(len(FAMILIES) + len(WAYS), 1.0 / (len(FAMILIES) + len(WAYS)))
+    said, _ = _continued(sizes[inside].astype(np.float64), rates[inside], sizes[~known].astype(np.float64), None)
+    error = np.mean((_log(said) - _log(rates[~known])) ** 2, axis=1)
+    moved = np.var(_log(shares @ curves[:, -1]) - _log(shares @ curves[:, known][:, -1]))
+    weights = 1.0 / np.maximum(error + moved, _TINY)
+    return np.asarray(weights / weights.sum())
+
+
+def _continued(
+    n: Floats, rates: Floats, ahead: Floats, starts: list[Parameters] | None
 ) -> tuple[Floats, list[Parameters]]:
-    """Return what each way forecasts (families set to the measured rate at the largest size), and their parameters."""
+    """Return (ways, len(ahead)) rates, families set to the measured rate at the largest size, and their parameters."""
     if rates[-1] <= 0.0:  # nobody is found among all: nothing is known but that
-        return np.zeros(len(FAMILIES) + len(WAYS)), [np.zeros(2)] * len(FAMILIES)
+        return np.zeros((len(FAMILIES) + len(WAYS), len(ahead))), [np.zeros(len(one.starts[0])) for one in FAMILIES]
     found, parameters = [], []
     for place, family in enumerate(FAMILIES):
         fit = fitted(family, n, rates, [tuple(starts[place])] if starts else ())
-        one, last = family.rate(np.array([population, n[-1]]), fit)
-        found.append(float(rates[-1] * one / last))
+        found.append(rates[-1] * family.rate(ahead, fit) / family.rate(n[-1:], fit))
         parameters.append(fit)
-    found += [way(n, rates, population) for way in WAYS.values()]
+    found += [np.array([way(n, rates, float(one)) for one in ahead]) for way in WAYS.values()]
     return np.asarray(found), parameters
 
 
-def _mean(rates: Floats, reach: float = 0.0, least_apart: float = 0.0) -> float:
-    """Return the geometric mean of what the ways say, moved by ``reach`` of their standard deviations."""
-    logs = np.log(np.maximum(rates, 1e-300))
-    return float(np.exp(logs.mean() + reach * max(float(logs.std()), least_apart)))
+def _mean(rates: Floats, weights: Floats, reach: float = 0.0, least_apart: float = 0.0) -> float:
+    """Return the weighted geometric mean of the ways, moved by ``reach`` of their standard deviations."""
+    logs = _log(rates)
+    mean = weights @ logs
+    return float(np.exp(mean + reach * max(float(np.sqrt(weights @ (logs - mean) ** 2)), least_apart)))
+
+
+def _log(rates: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(rates, _TINY)))
