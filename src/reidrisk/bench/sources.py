@@ -1,6 +1,5 @@
 """Read the data of a benchmark: files are checked first; what is not here, or another file than stated, is noted."""
 
-import gzip
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 
 from reidrisk.base import FormatError, Note, ReidRiskError
 from reidrisk.bench.manifest import DataSet
-from reidrisk.io.tables import check_bytes, is_packed, open_table, while_reading
+from reidrisk.io.tables import check_bytes, open_table, opened, while_reading
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Events, Traces
 
@@ -52,7 +51,7 @@ def load(data: DataSet, folder: Path, users: int, seed: int, readers: Mapping[st
 def _checksum(path: Path) -> str:
     """Return the SHA-256 of a file, of its content where it is packed: packing is no part of the data."""
     try:
-        with gzip.open(path) if is_packed(path) else path.open("rb") as content:
+        with opened(path) as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except (OSError, EOFError):
         return "unreadable"

@@ -64,11 +64,12 @@ def read_npz(path: PathLike, name: str | None = None, store: str = "arrays with 
                 if key in found:
                     raise FormatError(f"{name}: the array {key!r} is there twice; write the file again")
                 with archive.open(member) as packed:
-                    found[key] = _array(packed, member, name, key)
+                    found[key] = read_array(packed, member.file_size, name, f"the array {key!r}")
     return found
 
 
-def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> Array:
+def read_array(packed: IO[bytes], size: int, name: str, what: str) -> Array:
+    """Return the array of a stream in the format NPY, of so many bytes; messages call it ``what`` of ``name``."""
     library = np.lib.format
     try:
         version = library.read_magic(packed)
@@ -79,20 +80,20 @@ def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> A
         with warnings.catch_warnings(action="ignore"):  # a header as Python 2 wrote it is read like any other
             shape, by_columns, kind = read_head(packed)
     except Exception as error:  # the head is Python text, and what the library raises on it differs
-        raise FormatError(f"{name}: {key!r} is no array; store arrays with numpy.savez") from error
+        raise FormatError(f"{name}: {what} is damaged, or no array; store arrays with NumPy") from error
     if kind.kind not in _KINDS or kind.hasobject or kind.itemsize == 0 or any(side < 0 for side in shape):
-        what = "holds Python objects" if kind.hasobject else f"is of type {kind}"
-        raise FormatError(f"{name}: the array {key!r} {what}; store numbers, or names as text")
-    asked, there = math.prod(shape) * kind.itemsize, member.file_size - packed.tell()
+        held = "holds Python objects" if kind.hasobject else f"is of type {kind}"
+        raise FormatError(f"{name}: {what} {held}; store numbers, or names as text")
+    asked, there = math.prod(shape) * kind.itemsize, size - packed.tell()
     if asked != there:
         wrong = f"of shape {shape} takes {asked:,} bytes and {there:,} are there"
-        raise FormatError(f"{name}: the array {key!r} {wrong}; the file is damaged, write it again")
+        raise FormatError(f"{name}: {what} {wrong}; the file is damaged, write it again")
     values = np.empty(math.prod(shape), dtype=kind)
     room = memoryview(values.view(np.uint8).data)
     while len(room) and (got := packed.readinto(room)):  # type: ignore[attr-defined]
         room = room[got:]
     if len(room):
-        raise FormatError(f"{name}: the array {key!r} ends early; the file is damaged, write it again")
+        raise FormatError(f"{name}: {what} ends early; the file is damaged, write it again")
     # In the byte order of this machine: kernels take no other.
     values = values.astype(kind.newbyteorder("="), copy=False)
     return values.reshape(shape[::-1]).T if by_columns else values.reshape(shape)

@@ -2,22 +2,22 @@
 
 import codecs
 import csv
-import gzip
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
 
 from reidrisk.base import FormatError, OptionError, sizes
-from reidrisk.io.tables.opening import while_reading
+from reidrisk.io.tables.opening import opened, while_reading
 
-SAMPLE = 1 << 18  # bytes that show what a file is like
-_LINES = 400
-_CHUNK, _STEP = 1 << 20, 1 << 12  # bytes read, and looked at, at a time
+SAMPLE = 1 << 18  # limit: bytes that show what a file is like
+_LINES = 400  # limit: of them
+_CHUNK, _STEP = 1 << 20, 1 << 12  # limit: bytes read, and looked at, at a time
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _DELIMITERS = (",", ";", "\t", "|")
+_IN_NAMES = "\"'_-.()[]"  # marks that names of columns hold
+_MOST = 0.5  # level: share of the lines that a delimiter cuts alike
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)
 _VALUE = re.compile(r"[+-]?[0-9][0-9.,:/eE+TtZ -]*|\[.*\]")
 
@@ -32,17 +32,6 @@ class Dialect:
     width: int = 1  # number of cells in the first line
     skip: int = 0  # lines before the header that only say what separates cells
     comment: str | None = None
-
-
-def is_gzip(file: Path) -> bool:
-    """Tell by its first bytes whether a file is packed by gzip."""
-    with open(file, "rb") as raw:
-        return raw.read(2) == b"\x1f\x8b"
-
-
-def opened(file: Path) -> IO[bytes]:
-    """Open a file to be read as bytes, unpacked where it is packed."""
-    return cast(IO[bytes], gzip.open(file, "rb")) if is_gzip(file) else open(file, "rb")
 
 
 def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None, names: Sequence[str] = ()) -> Dialect:
@@ -115,26 +104,32 @@ def _decoded(file: Path) -> Iterator[str]:
 
 
 def _delimiter(lines: Sequence[str], name: str) -> str:
-    """Return what cuts most lines into the same number of cells as the first one."""
+    """Return what cuts most lines into the same number of cells as the first one: a usual mark, a blank, or another.
+
+    Where none does, the lines are one cell each, unless the first one holds a mark that names do not.
+    """
+    others = sorted(mark for mark in set(lines[0]) if not (mark.isalnum() or mark.isspace() or mark in _IN_NAMES))
+    others = [mark for mark in others if mark.isascii() and mark not in _DELIMITERS]
     fits: dict[str, tuple[float, int]] = {}
-    for by in (*_DELIMITERS, " "):
+    for by in (*_DELIMITERS, " ", *others):
         try:
             widths = [len(row) for row in cells_of(lines, by)]
         except csv.Error:
             continue
         if widths and widths[0] > 1:
             fits[by] = (round(widths.count(widths[0]) / len(widths), 1), widths[0])
-    wanted = {by: fit for by, fit in fits.items() if by != " "} or fits
-    if not wanted:
+    ways = ({by: fits[by] for by in some if by in fits} for some in (_DELIMITERS, (" ",), others))
+    found = [way for way in ways if way]
+    chosen = next((way for way in found if max(way.values())[0] >= _MOST), None)
+    chosen = chosen or max(found, key=lambda way: max(way.values()), default={})
+    if not chosen:
         return ","
-    best = max(wanted.values())
-    found = [by for by, fit in wanted.items() if fit == best]
-    if best[0] < 0.5 and " " in fits and fits[" "][0] > best[0]:
-        return " "
-    if len(found) > 1:
-        both = " and ".join(map(repr, found))
+    best = max(chosen.values())
+    equal = [by for by, fit in chosen.items() if fit == best]
+    if len(equal) > 1 or (equal[0] in others and best[0] < _MOST):
+        both = " and ".join(map(repr, equal))
         raise OptionError(f"{name}: cells may be separated by {both}; say which with --delimiter")
-    return found[0]
+    return equal[0]
 
 
 def _of_width(lines: Sequence[str], delimiter: str | None, names: Sequence[str]) -> str | None:

@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base import FormatError, reason
-from reidrisk.io.exports.dialect import opened
 from reidrisk.io.exports.text import BadRows
-from reidrisk.io.tables.opening import while_reading
+from reidrisk.io.tables.opening import opened, while_reading
 
 
 def read_json_lines(file: Path, name: str, bad: BadRows) -> Any:
-    """Return the objects as an Arrow table: a column for each of their keys, text where its values are of two kinds."""
+    """Return the objects as an Arrow table: a column for each of their keys, text where its values are of two kinds.
+
+    Times stay text, so that one rule for zones holds in all formats, and so do numbers that no fraction keeps.
+    """
     import pyarrow as pa
-    from pyarrow import json as quick
 
     try:
-        with opened(file) as raw:
-            return quick.read_json(raw)
+        if (table := _quick(file)) is not None:
+            return table
     except (pa.ArrowException, OSError, EOFError):
-        bad.clear()  # a line that is no object, a list of them, or values of two kinds: line by line
+        pass
+    # A line that is no object, a list of them, values of two kinds, or long numbers: line by line.
     columns: dict[str, list[Any]] = {}
     n = 0
     with while_reading(name, "JSON lines"), opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig") as lines:
@@ -32,9 +34,26 @@ def read_json_lines(file: Path, name: str, bad: BadRows) -> Any:
             for cells in columns.values():
                 if len(cells) < n:
                     cells.append(None)
-    if not columns:
-        raise FormatError(f'{name}: no line holds an object; write one per line, such as {{"user": 1}}')
-    return pa.table({key: _array(cells) for key, cells in columns.items()})
+        if not columns:
+            raise FormatError(f'{name}: no line holds an object; write one per line, such as {{"user": 1}}')
+        return pa.table({key: _array(cells) for key, cells in columns.items()})
+
+
+def _quick(file: Path, times: Any = None) -> Any:
+    """Return what Arrow reads of the file, or nothing where it would change a value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import json as quick
+
+    with opened(file) as raw:
+        table = quick.read_json(raw, parse_options=None if times is None else quick.ParseOptions(explicit_schema=times))
+    table.validate(full=True)
+    dates = [field.name for field in table.schema if "timestamp" in str(field.type)]
+    if dates:
+        return None if times is not None else _quick(file, pa.schema([(name, pa.string()) for name in dates]))
+    fractions = [cells for cells in table.columns if pa.types.is_floating(cells.type)]
+    most = (pc.max(pc.abs(cells)).as_py() or 0.0 for cells in fractions)
+    return None if any(value >= 2.0**53 for value in most) else table
 
 
 def _objects(lines: io.TextIOWrapper, bad: BadRows) -> Iterator[dict[str, Any]]:
@@ -43,26 +62,28 @@ def _objects(lines: io.TextIOWrapper, bad: BadRows) -> Iterator[dict[str, Any]]:
         start = lines.read(1)
     if start == "[":
         rows = json.loads(start + lines.read())
-        yield from (row for at, row in enumerate(rows) if _is_object(row, at, bad))
+        yield from (row for number, row in enumerate(rows, 1) if _is_object(row, number, bad))
         return
+    number = 0
     for at, line in enumerate(lines):
         text = start + line if at == 0 else line
         if not text.strip():
             continue
+        number += 1
         try:
             row = json.loads(text)
         except ValueError as error:
-            bad.add(at + 1, f"is no JSON ({reason(error, 60)})")
+            bad.add(number, f"is no JSON ({reason(error, 60)})")
             bad.unread += 1
             continue
-        if _is_object(row, at, bad):
+        if _is_object(row, number, bad):
             yield row
 
 
-def _is_object(row: Any, at: int, bad: BadRows) -> bool:
+def _is_object(row: Any, number: int, bad: BadRows) -> bool:
     if isinstance(row, dict):
         return True
-    bad.add(at + 1, f"holds a {type(row).__name__}, no object")
+    bad.add(number, f"holds a {type(row).__name__}, no object")
     bad.unread += 1
     return False
 

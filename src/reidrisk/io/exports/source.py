@@ -12,12 +12,12 @@ import numpy as np
 
 from reidrisk.base import DataError, FormatError, Note
 from reidrisk.base.frames import columns_of, plain
-from reidrisk.io.exports.dialect import Dialect, dialect_of, opened
+from reidrisk.io.exports.dialect import Dialect, dialect_of
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.text import BadRows, column_names, read_text
 from reidrisk.io.tables.columns import holds_text, is_list
 from reidrisk.io.tables.formats import BATCH, OpenTable, open_table, table_of_frame
-from reidrisk.io.tables.opening import check_bytes, existing_file, while_reading
+from reidrisk.io.tables.opening import check_bytes, existing_file, opened, while_reading
 from reidrisk.records import Vectors
 
 _MAGIC = {
@@ -30,9 +30,16 @@ _MAGIC = {
 _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 _JSON = (".jsonl", ".ndjson", ".json")
 _FIGURE = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
-_WHOLE = re.compile(r"[+-]?\d{1,15}(?:[.,]0+)?")
 _JSON_LIST = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
 _SAMPLE = 1000
+
+
+@dataclass
+class Labels:
+    """How labels are written, in one table or in two that are compared."""
+
+    spelt: dict[str, str] = field(default_factory=dict)  # those that differ only in case or blanks
+    codes: set[int | str] = field(default_factory=set)  # places of columns that look like numbers and are none
 
 
 @dataclass
@@ -43,6 +50,7 @@ class Source:
     dialect: Dialect | None = None
     bad: BadRows = field(default_factory=BadRows)
     notes: tuple[Note, ...] = ()
+    labels: Labels = field(default_factory=Labels)
     _cells: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -84,7 +92,7 @@ class Source:
         old = {names.get(name, name): name for name in self.types}
         table = replace(self.table, types=types)
         cells = {new: self.column(name) for new, name in old.items()}
-        return Source(table, self.dialect, self.bad, self.notes, cells)
+        return replace(self, table=table, _cells=cells)
 
     def where(self, name: str) -> str:
         """Say whose column it is."""
@@ -103,17 +111,6 @@ class Source:
     def holds_figures(self, name: str) -> bool:
         """Tell whether a text column holds numbers, by its first cells."""
         return self._share(name, _FIGURE) > 0.9
-
-    def holds_whole(self, name: str) -> bool:
-        """Tell whether a column holds whole numbers, by its first cells."""
-        import pyarrow as pa
-
-        kind = self.types[name]
-        if pa.types.is_integer(kind):
-            return True
-        if pa.types.is_floating(kind):
-            return all(value == int(value) for value in self.sample(name).to_pylist() if abs(value) < 2**53)
-        return holds_text(kind) and self._share(name, _WHOLE) > 0.9
 
     def holds_json_lists(self, name: str) -> bool:
         """Tell whether a text column holds lists in JSON, by its first cells."""

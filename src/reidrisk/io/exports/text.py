@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.io.exports.dialect import Dialect, cells_of, is_gzip, opened
+from reidrisk.io.exports.dialect import Dialect, cells_of
 from reidrisk.io.tables.csv_files import parsed
+from reidrisk.io.tables.opening import arrow_stream, opened
 
 SHOWN = 5  # bad rows that are named; the others are only counted
 
@@ -110,7 +111,7 @@ def _stream(file: Path, dialect: Dialect) -> Any:
             text = io.StringIO()
             csv.writer(text).writerows(cells_of(_kept(lines, dialect), dialect.delimiter))
         return pa.BufferReader(text.getvalue().encode())
-    return pa.input_stream(open(file, "rb"), compression="gzip" if is_gzip(file) else None)
+    return arrow_stream(file)
 
 
 def _kept(lines: Iterator[str], dialect: Dialect) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Vectors in an export: a column of lists of numbers, or one column per dimension; and arrays of NumPy."""
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Array, DataError, FormatError, OptionError, sizes
+from reidrisk.io.documents import read_array
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import Roles, columns, find_time, find_user
 from reidrisk.io.exports.source import Source, is_unique
@@ -155,19 +155,14 @@ def table_of_vectors(given: Any) -> OpenTable:
 
 def table_of_npy(file: Path, name: str) -> OpenTable:
     """Return the array of an NPY file, (records, dimensions), as a table with one column of lists."""
-    with while_reading(name, "NPY"):
-        try:
-            array = np.lib.format.open_memmap(os.fspath(file), mode="r")
-        except ValueError as error:
-            raise FormatError(
-                f"{name}: the file is damaged, or holds Python objects; store it with numpy.save"
-            ) from error
-        if array.ndim != 2 or array.dtype.kind not in "fiuV":
-            shape = f"{array.dtype} {array.shape}"
-            raise FormatError(f"{name}: it holds {shape}; vectors are numbers, (records, dimensions)")
-        sizes.BYTES.check(array.nbytes, name, "store less in one file")
-        try:
-            table = table_of_vectors(np.array(array))
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from error
+    with while_reading(name, "NPY"), open(file, "rb") as raw:
+        sizes.BYTES.check(file.stat().st_size, name, "store less in one file")
+        array = read_array(raw, file.stat().st_size, name, "the array")
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        shape = f"{array.dtype} {array.shape}"
+        raise FormatError(f"{name}: it holds {shape}; vectors are numbers, (records, dimensions)")
+    try:
+        table = table_of_vectors(array)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
     return OpenTable(name, table.title, table.types, table.n_rows, table.metadata, table.source)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -119,6 +120,38 @@ def holds_text(kind: Any) -> bool:
 
     types, plain = pa.types, plain_kind(kind)
     return bool(types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain))
+
+
+def is_bytes(kind: Any) -> bool:
+    """Tell whether an Arrow type is bytes: of any or of one length, or a UUID."""
+    import pyarrow as pa
+
+    types, plain = pa.types, getattr(kind, "storage_type", kind)
+    return any(is_one(plain) for is_one in (types.is_binary, types.is_large_binary, types.is_fixed_size_binary))
+
+
+def bytes_as_text(cells: Any) -> Any:
+    r"""Return an Arrow array of bytes as text: what is text as it is, 16 other bytes as a UUID, all else in hex.
+
+    >>> import pyarrow as pa
+    >>> bytes_as_text(pa.array([b"ann", bytes(range(16)), b"\xff"])).to_pylist()
+    ['ann', '00010203-0405-0607-0809-0a0b0c0d0e0f', '0xff']
+    """
+    import pyarrow as pa
+
+    is_uuid = isinstance(cells.type, pa.BaseExtensionType)
+    encoded = (cells.storage if is_uuid else cells).dictionary_encode()
+    words = [_text_of(value, is_uuid) for value in encoded.dictionary.to_pylist()]
+    return pa.array(words, pa.large_string()).take(encoded.indices)
+
+
+def _text_of(value: bytes, is_uuid: bool) -> str:
+    try:
+        if (text := value.decode()).isprintable() and not is_uuid:
+            return text
+    except UnicodeDecodeError:
+        pass
+    return str(UUID(bytes=value)) if len(value) == 16 else f"0x{value.hex()}"
 
 
 def is_list(kind: Any) -> bool:

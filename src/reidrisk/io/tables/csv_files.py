@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from reidrisk.base import FormatError, reason, sizes
-from reidrisk.io.tables.opening import check_bytes, is_packed
+from reidrisk.io.tables.opening import arrow_stream, check_bytes, opened
 
 _BLOCKS = (1 << 20, 1 << 24, 1 << 28)
 """Bytes read at a time: a row must fit, so the next size is tried where one does not."""
@@ -18,13 +18,12 @@ def csv_header(file: Path, name: str, whole: bool = True) -> list[str]:
     So is one that is too large to be read into memory, if the ``whole`` of it is to be.
     """
     import csv
-    import gzip
+    import io
 
     if whole:
         check_bytes(file, name)
-    opened = gzip.open if is_packed(file) else open
     # Bytes that are not UTF-8 are let through here: the reader of the cells names their row.
-    with opened(file, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
+    with opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as lines:
         try:
             names = next(csv.reader(_at_most(lines, name)), [])
         except csv.Error as error:
@@ -56,12 +55,9 @@ def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
     With the ``names`` of the header, empty cells are null and cells may hold line breaks. Without, every line is a row,
     the first one too, columns are called ``f0``, ``f1`` and so on, and empty cells are empty text.
     """
-    import pyarrow as pa
-
-    packing = "gzip" if is_packed(file) else None
     known = names or [f"f{i}" for i in range(len(csv_header(file, name)))]
     return parsed(
-        lambda: pa.input_stream(open(file, "rb"), compression=packing),
+        lambda: arrow_stream(file),
         name,
         known,
         {"autogenerate_column_names": names is None},
@@ -71,7 +67,7 @@ def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
 
 
 def parsed(
-    opened: Callable[[], Any],
+    stream: Callable[[], Any],
     name: str,
     known: list[str],
     read: Mapping[str, Any],
@@ -91,7 +87,7 @@ def parsed(
         # One thread: only then does the library know in which row it stumbled.
         reading = csv.ReadOptions(use_threads=False, block_size=block, **read)
         try:
-            with opened() as cells:
+            with stream() as cells:
                 return csv.read_csv(cells, reading, parsing, convert)
         except pa.ArrowInvalid as error:
             if "straddl" in str(error) or "Empty CSV file or block" in str(error):  # the latter, of the header

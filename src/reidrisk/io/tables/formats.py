@@ -9,7 +9,7 @@ from typing import Any
 
 from reidrisk.base import DataError, FormatError, sizes
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.columns import is_list, plain_kind
+from reidrisk.io.tables.columns import bytes_as_text, is_bytes, is_list, plain_kind
 from reidrisk.io.tables.metadata import KEY, Metadata, from_json
 from reidrisk.io.tables.opening import existing_file, while_reading
 
@@ -17,11 +17,13 @@ _ARROW = dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv", **_ARROW, ".npz": "npz"}
 """Format by the ending of a file's name."""
 
-BATCH = 1 << 17  # rows read at a time: large enough for speed, small enough to stay in the cache of a processor
+BATCH = 1 << 17  # limit: rows read at a time: large enough for speed, small enough to stay in the cache of a processor
 
 _TITLES = {"parquet": "Parquet", "csv": "CSV", "arrow": "Arrow IPC", "npz": "NPZ"}
 
 _VECTORS = ("vector", "vectors", "embedding", "embeddings", "values")  # arrays of NPZ files that hold one per row
+
+_LESS = "give fewer rows or columns, or split the file"
 
 Source = Callable[[Sequence[str]], Iterator[Any]]
 """Given names of columns, yields Arrow record batches of them, in row order."""
@@ -94,13 +96,23 @@ def table_of_frame(frame: Any, name: str = "the frame") -> OpenTable:
 
 
 def _table(name: str, title: str, schema: Any, n_rows: int, source: Source) -> OpenTable:
+    import pyarrow as pa
+
     sizes.COLUMNS.check(len(schema.names), name, "leave some out")
     types = dict(zip(schema.names, schema.types, strict=True))
     if len(types) != len(schema.names):
         twice = Counter(schema.names).most_common(1)[0][0]
         raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
     metadata = (schema.metadata or {}).get(KEY, b"{}").decode("utf-8", "replace")
-    return OpenTable(name, title, types, n_rows, from_json(name, metadata), source)
+    raw = {column for column, kind in types.items() if is_bytes(kind)}
+    types |= dict.fromkeys(raw, pa.large_string())
+
+    def as_text(columns: Sequence[str]) -> Iterator[Any]:
+        for batch in source(columns):
+            cells = zip(columns, batch.columns, strict=True)
+            yield pa.RecordBatch.from_arrays([bytes_as_text(c) if n in raw else c for n, c in cells], list(columns))
+
+    return OpenTable(name, title, types, n_rows, from_json(name, metadata), as_text if raw else source)
 
 
 def _in_memory(table: Any, name: str, title: str) -> OpenTable:
@@ -116,7 +128,16 @@ def _open_parquet(file: Path, name: str, title: str) -> OpenTable:
 
     opened = pq.ParquetFile(pa.OSFile(os.fsencode(file)), page_checksum_verification=True)
 
+    unpacked, held = Counter[str](), set[str]()
+    for group in range(opened.metadata.num_row_groups):
+        part = opened.metadata.row_group(group)
+        for place in range(part.num_columns):
+            chunk = part.column(place)
+            unpacked[chunk.path_in_schema.partition(".")[0]] += chunk.total_uncompressed_size
+
     def batches(columns: Sequence[str]) -> Iterator[Any]:
+        held.update(columns)
+        sizes.BYTES.check(sum(unpacked[column] for column in held), name, _LESS)
         for batch in opened.iter_batches(BATCH, columns=list(columns)):
             batch.validate(full=True)  # text that is no UTF-8 would otherwise be met later, by those who trust it
             yield batch.select(list(columns))
@@ -130,16 +151,23 @@ def _open_arrow(file: Path, name: str, title: str) -> OpenTable:
     source = pa.OSFile(os.fsencode(file))
     is_stream = source.read(6) != b"ARROW1"
     source.seek(0)
+    unpacked: dict[tuple[int, str], int] = {}
+
+    def counted(number: int, batch: Any) -> Any:
+        batch.validate(full=True)  # damaged offsets would otherwise be followed out of bounds
+        unpacked.update({(number, column): batch.column(column).nbytes for column in batch.schema.names})
+        sizes.BYTES.check(sum(unpacked.values()), name, _LESS)
+        return batch
+
     if is_stream:
-        table = pa.ipc.open_stream(source).read_all()
-        table.validate(full=True)
-        return _in_memory(table, name, title)
+        with pa.ipc.open_stream(source) as stream:
+            parts = [counted(number, batch) for number, batch in enumerate(stream)]
+            return _in_memory(pa.Table.from_batches(parts, stream.schema), name, title)
     opened = pa.ipc.open_file(source)
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         for number in range(opened.num_record_batches):
-            batch = opened.get_batch(number).select(list(columns))
-            batch.validate(full=True)  # damaged offsets would otherwise be followed out of bounds
+            batch = counted(number, opened.get_batch(number).select(list(columns)))
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH)
 

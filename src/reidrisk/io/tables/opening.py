@@ -1,14 +1,17 @@
 """Files on their way in: they are there, they are files, they are not too large, and what is damaged is named."""
 
+import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from reidrisk.base import FormatError, ReidRiskError, printable, reason, sizes
 from reidrisk.io.atomic import PathLike
 
-_CHUNK = 1 << 20
-_DEFLATE_AT_MOST = 1032  # no byte of a gzip file can stand for more bytes than this
+_CHUNK = 1 << 20  # limit: bytes unpacked at a time
+_DEFLATE_AT_MOST = 1032  # unit: no byte of gzip or zip can stand for more bytes than this
 
 
 def existing_file(path: PathLike) -> Path:
@@ -55,17 +58,40 @@ def while_reading(name: str, title: str) -> Iterator[None]:
 
 
 def is_packed(path: PathLike) -> bool:
-    """Tell by its name whether a file is compressed with gzip."""
+    """Tell by its name whether a file is to be compressed with gzip."""
     return Path(path).name.lower().endswith(".gz")
 
 
+def is_gzip(file: PathLike) -> bool:
+    """Tell by its first bytes whether a file is compressed with gzip, whatever it is called."""
+    with open(file, "rb") as raw:
+        return raw.read(2) == b"\x1f\x8b"
+
+
+def opened(file: PathLike) -> BufferedReader:
+    """Open a file to be read as bytes, unpacked where it is packed."""
+    return BufferedReader(gzip.GzipFile(file)) if is_gzip(file) else open(file, "rb")
+
+
+def arrow_stream(file: PathLike) -> Any:
+    """Open a file as a stream of Arrow, unpacked where it is packed."""
+    import pyarrow as pa
+
+    return pa.input_stream(open(file, "rb"), compression="gzip" if is_gzip(file) else None)
+
+
 def check_bytes(file: Path, name: str) -> None:
-    """Refuse a file that is too large to be read into memory, unpacked where it is compressed."""
-    import gzip
+    """Refuse a file that is too large to be read into memory, unpacked where it is gzip or an archive of zip."""
+    from zipfile import ZipFile, is_zipfile
 
     on_disk, less = file.stat().st_size, "give fewer rows or columns, or split the file"
     sizes.BYTES.check(on_disk, name, less)
-    if not is_packed(file) or on_disk * _DEFLATE_AT_MOST <= sizes.BYTES.most:
+    if on_disk * _DEFLATE_AT_MOST <= sizes.BYTES.most:
+        return
+    if is_zipfile(file):
+        with while_reading(name, "an archive"), ZipFile(file) as archive:
+            sizes.BYTES.check(sum(member.file_size for member in archive.infolist()), name, less)
+    if not is_gzip(file):
         return
     # What it says of its size cannot be trusted.
     total = 0

@@ -9,7 +9,7 @@ from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.csv_files import csv_header, refuse_cells
 from reidrisk.io.tables.formats import OpenTable
 from reidrisk.io.tables.metadata import Metadata
-from reidrisk.io.tables.opening import existing_file, is_packed, while_reading
+from reidrisk.io.tables.opening import arrow_stream, existing_file, while_reading
 
 _BLOCK = 1 << 24  # bytes read at a time; a row must fit
 
@@ -21,13 +21,8 @@ def csv_columns(path: str) -> list[str]:
 
 def csv_rows(path: str) -> int:
     """Count the lines of a CSV file after its header: its rows, if no cell has a line break."""
-    import pyarrow as pa
-
     lines, last = 0, b"\n"
-    with (
-        while_reading(path, "CSV"),
-        pa.input_stream(open(path, "rb"), compression="gzip" if is_packed(path) else None) as cells,
-    ):
+    with while_reading(path, "CSV"), arrow_stream(path) as cells:
         while block := cells.read(_BLOCK):
             lines, last = lines + block.count(b"\n"), block[-1:]
     return max(lines - 1 + (last != b"\n"), 0)
@@ -72,7 +67,6 @@ def _batches(file: str, columns: list[str], wanted: Sequence[str]) -> Iterator[A
     import pyarrow as pa
     from pyarrow import csv
 
-    packing = "gzip" if is_packed(file) else None
     convert = csv.ConvertOptions(
         column_types=dict.fromkeys(columns, "string"),
         include_columns=list(wanted),
@@ -83,7 +77,7 @@ def _batches(file: str, columns: list[str], wanted: Sequence[str]) -> Iterator[A
     read = csv.ReadOptions(use_threads=False, block_size=_BLOCK)
     parse = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(columns) > 1)
     try:
-        with pa.input_stream(open(file, "rb"), compression=packing) as cells:
+        with arrow_stream(file) as cells:
             yield from csv.open_csv(cells, read, parse, convert)
     except pa.ArrowInvalid as error:
         refuse_cells(file, columns, str(error), True)
