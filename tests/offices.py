@@ -80,30 +80,41 @@ def moment(at, form):
     return f"{int((at - datetime(1970, 1, 1)).total_seconds())}" if form == "unix" else at.strftime(form)
 
 
-def workbook(path, header, rows):
-    """Write the smallest workbook that holds a table: numbers, texts and moments."""
-    lines = [[_cell(name) for name in header], *([_cell(value) for value in row] for row in rows)]
-    sheet = "".join(f"<row>{''.join(cells)}</row>" for cells in lines)
+def workbook(path, header, rows, before=(), after=(), merges=()):
+    """Write the smallest workbook that holds a table: numbers, texts and moments; in cells that are merged, if any.
+
+    Other sheets, each a name and its rows, lie ``before`` it, hidden, and ``after`` it.
+    """
+    sheets = [*((*old, 'state="hidden"') for old in before), ("Export", [header, *rows], "")]
+    sheets += [(*more, "") for more in after]
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
     types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    parts = {
+    kinds = listed = related = ""
+    parts = {}
+    for n, (name, lines, state) in enumerate(sheets, 1):
+        cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in lines)
+        ranges = "".join(f'<mergeCell ref="{ref}"/>' for ref in merges) if name == "Export" else ""
+        ranges = f"<mergeCells>{ranges}</mergeCells>" if ranges else ""
+        parts[f"xl/worksheets/sheet{n}.xml"] = (
+            f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData>{ranges}</worksheet>'
+        )
+        kinds += f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{types}.worksheet+xml"/>'
+        listed += f'<sheet name="{name}" sheetId="{n}" {state} r:id="rId{n}"/>'
+        related += f'<Relationship Id="rId{n}" Type="{office}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+    parts |= {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         f'<Override PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/styles.xml" ContentType="{types}.styles+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{types}.worksheet+xml"/></Types>',
+        f'<Override PartName="/xl/styles.xml" ContentType="{types}.styles+xml"/>{kinds}</Types>',
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="rId1" '
         f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-        '<sheet name="Export" sheetId="1" r:id="rId1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="rId1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
-        f'<Relationship Id="rId2" Type="{office}/styles" Target="styles.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{related}'
+        f'<Relationship Id="rId99" Type="{office}/styles" Target="styles.xml"/></Relationships>',
         "xl/styles.xml": f'<styleSheet xmlns="{main}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" '
         'applyNumberFormat="1"/></cellXfs></styleSheet>',
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{sheet}</sheetData></worksheet>',
     }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
         for name, content in parts.items():
@@ -111,6 +122,8 @@ def workbook(path, header, rows):
 
 
 def _cell(value):
+    if value is None:
+        return "<c/>"
     if isinstance(value, datetime):
         days = (value - datetime(1899, 12, 30)).total_seconds() / 86_400
         return f'<c s="1"><v>{days!r}</v></c>'

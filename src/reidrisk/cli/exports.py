@@ -25,7 +25,7 @@ class ReadingOptions:
     grid: str | None = option(None, "Put coordinates on a grid of cells this wide, such as 500m.")
     delimiter: str | None = option(None, "What separates cells: ';', tab, blanks. Default: detected.")
     comment: str | None = option(None, "Leave out lines that begin with this, such as '#'.")
-    dates: str | None = option(None, "'day-first' or 'month-first', where the dates leave it open.")
+    dates: str | None = option(None, "'day-first', 'month-first' or 'year-first', where the dates leave it open.")
     merge_case: bool = option(False, "Treat labels that differ only in case or blanks as one.", "--merge-case")
     skip_bad_rows: bool = option(False, "Leave out rows that cannot be read, and say so.", "--skip-bad-rows")
     truth: str | None = option(None, "True pairs: a table, and two of its columns, such as pairs.csv:crm_id=shop_id.")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from reidrisk.io.exports.roles import (
     find_values,
     has_times,
     list_columns,
+    unreadable,
 )
 from reidrisk.io.exports.source import Source, are_unique, is_unique, open_source
 from reidrisk.io.exports.vectors import read_vectors, vector_columns
@@ -78,6 +80,7 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     """
     asked = reading or Reading()
     sides = [_opened(given, asked.of_table(side)) for side, given in enumerate((a, b))]
+    sides[1][0].labels = sides[0][0].labels
     if sides[0][1] != sides[1][1]:
         both = " and ".join(f"{source.name} holds {_entry(kind).holds}" for source, kind, _ in sides)
         wrong = DataError if "vectors" in (sides[0][1], sides[1][1]) else OptionError  # no layout makes both alike
@@ -95,7 +98,8 @@ def _over_one(sides: Sequence[tuple[Source, str, Reading]]) -> tuple[Export, Exp
         encoding = settle(raw, None, None)
         one, two = (_of_traces(source, part, encoding) for (source, _, _), part in zip(sides, raw, strict=True))
         return one, two
-    one = _read(*sides[0])
+    source, _, how = sides[0]
+    one = _read(replace(source, bad=deepcopy(source.bad)), kind, how)
     if kind == "people":
         source, _, how = sides[1]
         two = _read(source.renamed(columns_like(one.records, source)), "people", how)
@@ -103,7 +107,10 @@ def _over_one(sides: Sequence[tuple[Source, str, Reading]]) -> tuple[Export, Exp
     elif kind == "vectors" or _entry(kind).read is not None:
         return one, _read(*sides[1])
     else:
+        codes = set(sides[0][0].labels.codes)
         two = _read(*sides[1])
+        if codes != sides[0][0].labels.codes:  # what are codes in one table are codes in the other
+            one = _read(*sides[0])
         labels = (export.records.vocabulary.labels for export in (one, two))
         both = Vocabulary(sorted({label for some in labels for label in some}))
         first, second = one.records.over(both), two.records.over(both)
@@ -226,7 +233,8 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
 def _of_log(source: Source, roles: Roles, how: Reading) -> Export:
     log = read_log(source, roles, how)
     times = None if log.times is None else (log.times.form, log.times.proof)
-    return Export("log", log.events, understood(source, "log", roles, times), log.notes)
+    notes = (*log.notes, *unreadable(source, how, roles))
+    return Export("log", log.events, understood(source, "log", roles, times), notes)
 
 
 def _read_lists(source: Source, how: Reading, user: str | None, time: str | None, lists: tuple[str, ...]) -> Export:

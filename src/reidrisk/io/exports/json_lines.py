@@ -51,6 +51,8 @@ def _quick(file: Path, times: Any = None) -> Any:
     dates = [field.name for field in table.schema if "timestamp" in str(field.type)]
     if dates:
         return None if times is not None else _quick(file, pa.schema([(name, pa.string()) for name in dates]))
+    if any(pa.types.is_struct(cells.type) for cells in table.columns):
+        return None
     fractions = [cells for cells in table.columns if pa.types.is_floating(cells.type)]
     most = (pc.max(pc.abs(cells)).as_py() or 0.0 for cells in fractions)
     return None if any(value >= 2.0**53 for value in most) else table
@@ -91,6 +93,8 @@ def _is_object(row: Any, number: int, bad: BadRows) -> bool:
 def _array(cells: list[Any]) -> Any:
     import pyarrow as pa
 
+    if any(isinstance(value, dict) for value in cells):
+        return pa.array([_text(value) for value in cells], pa.large_string())
     try:
         return pa.array(cells)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

@@ -1,6 +1,7 @@
 """Lists of items: a column of lists, or of lists in JSON, becomes one row per item."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def one_row_per_item(source: Source, column: str, beside: list[str], by_row: boo
     made: dict[str, Any] = {name: source.column(name).take(rows) for name in beside}
     if by_row:
         made[ROW] = rows
-    return Source(table_of_frame(pa.table(made | {column: items}), source.name), source.dialect, source.bad)
+    return replace(source, table=table_of_frame(pa.table(made | {column: items}), source.name), notes=(), _cells={})
 
 
 def _from_json(source: Source, column: str) -> Any:

@@ -13,7 +13,8 @@ from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import Roles, column
 from reidrisk.io.exports.source import Source
 from reidrisk.io.exports.times import Times, read_times
-from reidrisk.io.exports.values import merged, plain_values, read_numbers, spellings
+from reidrisk.io.exports.values import are_figures, damaged, merged, plain_values, read_numbers, spellings
+from reidrisk.io.tables.columns import is_list
 from reidrisk.records import Events
 
 USER, TIME, ITEM, AMOUNT, ROW = "(user)", "(time)", "(item)", "(amount)", "(row)"
@@ -36,23 +37,24 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
 
     assert roles.user is not None
     frame: dict[str, Any] = {USER: plain_values(source.column(roles.user), is_id=True)}
+    notes = damage(source, (roles.user, *roles.items))
     n = len(frame[USER])
     frame[ROW] = pa.chunked_array([np.arange(n)])
     times, good, returned = None, np.ones(n, dtype=bool), 0
     if roles.time is not None:
         times = read_times(source.column(roles.time), source.where(roles.time), how.dates)
         mark(source, roles.time, times.bad, good)
+        notes += times.notes(source.name, roles.time)
         if roles.clock is not None:
             times, none = with_clock(times, source.column(roles.clock))
             mark(source, roles.clock, none, good)
         frame[TIME] = times.values
     if roles.amount is not None:
         frame[AMOUNT], returned = _amounts(source, roles.amount, good)
-    columns = {name: _labels(source, name, how) for name in roles.items}
+    columns = {name: _labels(source, name, how, place) for place, name in enumerate(roles.items)}
     beside = dict.fromkeys((*(column(source, name) for name in how.keep), *roles.values))
-    sides = {name: _labels(source, name, how) for name in beside}
+    sides = {name: _labels(source, name, how, name) for name in beside}
     frame |= sides
-    notes: list[Note] = []
     if roles.place is not None and how.cell_metres is not None:
         lat, lon = (read_numbers(source.column(name), source.where(name), source.comma) for name in roles.place)
         for name, found in zip(roles.place, (lat, lon), strict=True):
@@ -61,7 +63,7 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
         notes.append(Note("places-on-grid", metres=how.cell_metres))
     notes += bad_rows(source, how, n)
     if how.merge_case:
-        frame[USER] = merged(frame[USER])
+        frame[USER] = merged(frame[USER], source.labels.spelt)
     many = [_tokens(frame, columns, name) for name in columns] if how.channels and len(columns) > 1 else None
     if many is None:
         what = joined([coded(cells, name) for name, cells in columns.items()])
@@ -79,9 +81,12 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     return Log(events, tuple(notes), times)
 
 
-def _labels(source: Source, name: str, how: Reading) -> Any:
-    cells = plain_values(source.column(name), is_id=False, comma=source.comma)
-    return merged(cells) if how.merge_case else cells
+def _labels(source: Source, name: str, how: Reading, place: int | str) -> Any:
+    codes = source.labels.codes
+    cells = plain_values(source.column(name), is_id=False, comma=source.comma, keep=place in codes)
+    if are_figures(cells):
+        codes.add(place)
+    return merged(cells, source.labels.spelt) if how.merge_case else cells
 
 
 def _tokens(frame: dict[str, Any], columns: dict[str, Any], name: str) -> Any:
@@ -112,13 +117,19 @@ def _amounts(source: Source, name: str, good: Bools) -> tuple[Any, int]:
     found = read_numbers(source.column(name), source.where(name), source.comma)
     mark(source, name, found.bad, good)
     values = found.values
-    fraction = np.flatnonzero((values != np.floor(values)) & ~np.isnan(values))
-    if fraction.size:
-        held = f"{source.where(name)} holds {values[fraction[0]]:g} in row {fraction[0] + 1}"
+    wrong = np.flatnonzero(((values != np.floor(values)) | (np.abs(values) > 2.0**53)) & ~np.isnan(values))
+    if wrong.size:
+        held = f"{source.where(name)} holds {values[wrong[0]]:g} in row {wrong[0] + 1}"
         raise DataError(f"{held}; amounts are whole numbers: name another column with --amount, or say --amount none")
     below = (values < 0) & good
     good[values < 0] = False
     return pa.array(values, mask=np.isnan(values)), int(below.sum())
+
+
+def damage(source: Source, names: Sequence[str], least: int = 0) -> list[Note]:
+    """Note columns of ids or codes that a spreadsheet has written in scientific notation."""
+    found = {name: damaged(source.column(name), least) for name in names if not is_list(source.types[name])}
+    return [Note("ids-in-scientific-notation", name=source.name, column=name, n=n) for name, n in found.items() if n]
 
 
 def bad_rows(source: Source, how: Reading, rows: int) -> list[Note]:

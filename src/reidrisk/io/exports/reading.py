@@ -25,9 +25,9 @@ class Reading(Spec):
     guessed, and ``"a=b"`` names it ``a`` in the first of two tables and ``b`` in the second. Several ``items`` are one
     token together, or with ``channels`` one token each. ``every`` is the period of traces made of a log. ``columns``
     are the names of a file without a header, or the attributes to use, each with its kind if that is to be said
-    (``"age=number"``). ``dates`` tells whether day or month comes first where the dates do not. ``grid`` is the width
-    of the cells that coordinates become, such as ``"500m"``. ``merge_case`` takes labels that differ only in case or
-    blanks for one, ``skip_bad_rows`` leaves rows out that cannot be read. ``keep`` are further columns of a log, to
+    (``"age=number"``). ``dates`` tells whether day, month or year comes first where the dates do not. ``grid`` is the
+    width of the cells that coordinates become, such as ``"500m"``. ``merge_case`` takes labels that differ only in case
+    or blanks for one, ``skip_bad_rows`` leaves rows out that cannot be read. ``keep`` are further columns of a log, to
     split it by.
 
     >>> Reading(user="customer", items="category", columns="age=number,sex").columns
@@ -49,7 +49,7 @@ class Reading(Spec):
     merge_case: bool = False
     skip_bad_rows: bool = False
     grid: str | None = None
-    dates: Literal["day-first", "month-first"] | None = None
+    dates: Literal["day-first", "month-first", "year-first"] | None = None
     keep: tuple[str, ...] = ()
 
     @field_validator("items", "keep", mode="before")

@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from reidrisk.base.errors import OptionError
+import numpy as np
+
+from reidrisk.base import Note, OptionError, ReidRiskError
 from reidrisk.io.exports import names
 from reidrisk.io.exports.reading import NONE, Reading
 from reidrisk.io.exports.source import Source
 from reidrisk.io.exports.times import looks_like_times
+from reidrisk.io.exports.values import read_numbers
 from reidrisk.io.tables.columns import holds_text, is_list
 
-_LEVELS, _VALUED = 20, 3  # different values of a column that is a rating or alike, and such columns that are kept
+_ODD = 0.1  # prior: share of the cells of a column of amounts that may be none
+_LEVELS, _VALUED = 20, 3  # prior: values of a column that is a rating or alike, and such columns that are kept
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,7 @@ def find_time(source: Source, reading: Reading, taken: Sequence[str] = ()) -> st
         by_name, kind = names.time_score(name), source.types[name]
         if _is_time(kind) or (holds_text(kind) and looks_like_times(source.sample(name))):
             return 4 + by_name if not names.never_time(name) else 0
-        is_figure = _is_number(kind) or (holds_text(kind) and source.holds_figures(name))
-        return by_name if is_figure else 0
+        return by_name if _is_number(kind) or (holds_text(kind) and source.holds_figures(name)) else 0
 
     return _best(source, score, "may say when", "--time", [*taken, *_taken(source, reading)])
 
@@ -108,12 +111,52 @@ def find_items(
 
 
 def find_amount(source: Source, reading: Reading, taken: Sequence[str]) -> str | None:
-    """Return the column of amounts: given, or the only one whose name looks like it and that holds whole numbers."""
+    """Return the column of amounts: given, or the only one whose name looks like it and that holds whole amounts."""
     if reading.amount is not None:
         return _given(source, reading.amount)
     left = [name for name in source.columns if name not in taken and name not in _taken(source, reading)]
-    found = [name for name in left if names.amount_score(name) and source.holds_whole(name)]
+    found = [name for name in left if names.amount_score(name) and _holds_amounts(source, name)]
     return found[0] if len(found) == 1 else None
+
+
+def unreadable(source: Source, reading: Reading, roles: Roles) -> list[Note]:
+    """Note columns that are called a time or an amount, hold something, and cannot be read as one.
+
+    Where somebody said which column it is, the others are none.
+    """
+    by_role: dict[str, Callable[[str], bool]] = {
+        "time": lambda name: names.time_score(name) > 1 and not names.never_time(name),
+        "amount": lambda name: names.amount_score(name) > 1,
+    }
+    notes = []
+    for role, is_called in by_role.items():
+        for name in source.columns if getattr(reading, role) is None else ():
+            if name in roles.used or name in reading.keep or not is_called(name):
+                continue
+            if not (_holds_times(source, name) if role == "time" else _holds_amounts(source, name)):
+                notes.append(Note("unreadable-column", name=source.name, column=name, role=role))
+    return notes
+
+
+def _holds_times(source: Source, name: str) -> bool:
+    """Tell whether a column may say when, or holds nothing at all."""
+    import pyarrow as pa
+
+    kind = source.types[name]
+    if not holds_text(kind):
+        return _is_time(kind) or _is_number(kind) or bool(pa.types.is_null(kind))
+    return not len(source.sample(name)) or source.holds_figures(name) or looks_like_times(source.sample(name))
+
+
+def _holds_amounts(source: Source, name: str) -> bool:
+    """Tell whether a column holds whole numbers, but for one cell in ten; or nothing at all."""
+    try:
+        found = read_numbers(source.column(name), source.where(name), source.comma)
+    except ReidRiskError:
+        return False
+    there = found.values[~np.isnan(found.values)]
+    is_whole = bool(((there % 1.0 == 0.0) & (np.abs(there) < 2.0**53)).all())
+    return is_whole and len(found.bad) <= _ODD * len(found.values)
 
 
 def find_values(source: Source, reading: Reading, roles: Roles) -> tuple[str, ...]:
@@ -180,4 +223,4 @@ def _is_time(kind: Any) -> bool:
 def _is_number(kind: Any) -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

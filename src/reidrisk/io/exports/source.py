@@ -30,6 +30,7 @@ _MAGIC = {
 _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 _JSON = (".jsonl", ".ndjson", ".json")
 _FIGURE = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_WHOLE = re.compile(r"[+-]?\d{1,15}(?:[.,]0+)?")
 _JSON_LIST = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
 _SAMPLE = 1000
 
@@ -111,6 +112,17 @@ class Source:
     def holds_figures(self, name: str) -> bool:
         """Tell whether a text column holds numbers, by its first cells."""
         return self._share(name, _FIGURE) > 0.9
+
+    def holds_whole(self, name: str) -> bool:
+        """Tell whether a column holds whole numbers, by its first cells."""
+        import pyarrow as pa
+
+        kind = self.types[name]
+        if pa.types.is_integer(kind):
+            return True
+        if pa.types.is_floating(kind):
+            return all(value == int(value) for value in self.sample(name).to_pylist() if abs(value) < 2**53)
+        return holds_text(kind) and self._share(name, _WHOLE) > 0.9
 
     def holds_json_lists(self, name: str) -> bool:
         """Tell whether a text column holds lists in JSON, by its first cells."""

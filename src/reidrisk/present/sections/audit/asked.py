@@ -28,6 +28,11 @@ READ = (
     "events-dropped",
     "zeros-left-out",
     "first-sheet",
+    "unreadable-column",
+    "mixed-date-orders",
+    "ids-in-scientific-notation",
+    "numbers-written-twice",
+    "zone-left-out",
     "pairs-absent",
     "in-one-table-only",
 )
