@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
+import io
 import json
+import multiprocessing
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from exports import LEAKY, SAFE, Export
+from exports import LEAKY, SAFE
 
 ANSWERS = {0: "pass", 1: "fail", 2: "refused", 3: "undecided"}
 SAFE_SHARE = 34 / 40  # prior: of the safe exports that pass, as the aim of the suite
@@ -39,19 +42,35 @@ def called(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout if done.returncode in (0, 1, 3) else done.stderr
 
 
-def tried(export: Export, limit: float, seed: int, budget: str | None) -> dict[str, Any]:
+def called_here(folder: Path, *words: str) -> tuple[int, str]:
+    """Run one command line in this process, which spares starting Python and loading kernels; else as `called`."""
+    from reidrisk.cli import main as command
+
+    printed, errors, code = io.StringIO(), io.StringIO(), 0
+    sys.argv = ["reidrisk", *words]
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+        try:
+            command()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return code, (printed if code in (0, 1, 3) else errors).getvalue()
+
+
+def tried(name: str, limit: float, seed: int, budget: str | None, warm: bool) -> dict[str, Any]:
     """Write one export, audit it, and return the gate's answer beside what is true."""
+    export = next(export for export in LEAKY + SAFE if export.name == name)
+    call = called_here if warm else called
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
         files = export.write(folder, seed)
         by_hand = export.by_hand(files)
         added = [*export.options, *(["--budget", budget] if budget else [])]
         audit = ["audit", *(file.name for file in files), "--seed", "1", "--no-what-if", "--result", "r.json", *added]
-        code, printed = called(folder, *audit)
+        code, printed = call(folder, *audit)
         gate: dict[str, Any] = {}
         if code == 0:
-            code, printed = called(folder, "gate", "r.json", "--max-risk", str(limit), "--json")
+            code, printed = call(folder, "gate", "r.json", "--max-risk", str(limit), "--json")
             gate = json.loads(printed) if code in (0, 1, 3) else {}
     return {
         "name": export.name,
@@ -110,17 +129,21 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=0.1, help="the gate's highest acceptable risk (0.1)")
     parser.add_argument("--seed", type=int, default=1, help="of the exports; audits have seed 1")
     parser.add_argument("--budget", help="of each audit, such as 10s; default: its own")
+    parser.add_argument("--warm", action="store_true", help="one process for each job: a third of the processor time")
     parser.add_argument("--out", type=Path, help="write what was found here (JSON)")
     given = parser.parse_args()
     exports = {"leaky": LEAKY, "safe": SAFE}.get(given.suite, LEAKY + SAFE)
     if unknown := set(given.only or ()) - {export.name for export in exports}:
         parser.error(f"there is no export called {min(unknown)!r}; there are {', '.join(e.name for e in exports)}")
     exports = [export for export in exports if not given.only or export.name in given.only]
-    rows = []
-    with ThreadPoolExecutor(given.jobs) as pool:
-        for row in pool.map(lambda export: tried(export, given.limit, given.seed, given.budget), exports):
-            rows.append(row)
-            print(shown(row), flush=True)
+    context = multiprocessing.get_context("spawn")
+    pool: Executor = ProcessPoolExecutor(given.jobs, context) if given.warm else ThreadPoolExecutor(given.jobs)
+    with pool:
+        tasks = [pool.submit(tried, e.name, given.limit, given.seed, given.budget, given.warm) for e in exports]
+        rows = []
+        for task in tasks:
+            rows.append(task.result())
+            print(shown(rows[-1]), flush=True)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1))
     return 0 if summed(rows) else 1

@@ -81,8 +81,15 @@ def test_the_runner_fails_if_a_leaky_export_passes_or_safe_ones_do_not(name, cod
 
 def test_a_rate_above_the_possible_one_is_a_false_alarm(monkeypatch, capsys):
     monkeypatch.setattr(doors, "called", lambda *words: (0, '{"rate": 0.09, "low": 0.05, "high": 0.1, "attack": "a"}'))
-    rows = [doors.tried(EVERY[name], 0.1, 1, None) for name in ("classes-people-6", "classes-people-4", "counts")]
+    rows = [doors.tried(name, 0.1, 1, None, False) for name in ("classes-people-6", "classes-people-4", "counts")]
     assert all(row["alarm"] for row in rows)
     assert doors.summed(rows[:2])
     assert not doors.summed(rows)
     assert "false alarms: 3" in capsys.readouterr().out
+
+
+def test_a_command_in_this_process_answers_as_one_of_its_own(tmp_path):
+    words = ("gate", "nothing.json", "--max-risk", "0.1")
+    apart, here = doors.called(tmp_path, *words), doors.called_here(tmp_path, *words)
+    assert apart == here
+    assert "nothing.json" in apart[1]
