@@ -2,16 +2,19 @@
 
 The comparison is paired: all attacks get the same records to identify. Data sets are described in data/manifest.toml;
 what is not on the machine is left out and listed. With --result, what was found is written after each setting, and a
-run that was stopped goes on there.
+run that was stopped goes on there. `--against frozen` runs seeds 0 and 1 at the sizes of frozen/attackers.json and
+prints what the present menu loses to that one: mean regret of natural and contrived settings, and the losses.
 """
 
 import argparse
+import json
 import os
 import shlex
 import sys
 from pathlib import Path
 
 from data.readers import READERS
+from frozen import compare
 from rich.console import Console
 
 from reidrisk import bench, io, present
@@ -31,6 +34,7 @@ def wanted() -> argparse.Namespace:
     parser.add_argument("--assigned", type=int, default=0, help="of the best attacks, linked one to one, too")
     parser.add_argument("--result", type=Path, help="write JSON here, and go on from there")
     parser.add_argument("--out", type=Path, help="write the page here")
+    parser.add_argument("--against", choices=["frozen"], help="compare with the menu that was frozen")
     return parser.parse_args()
 
 
@@ -40,10 +44,31 @@ def say(stage: str, share: float) -> None:
         print(f"\r{stage:60}", end="", file=sys.stderr, flush=True)
 
 
+def against(manifest: bench.Manifest, asked: argparse.Namespace) -> None:
+    """Run the present menu on the frozen cases, and print what it loses."""
+    path = HERE / "frozen" / "attackers.json"
+    sizes, frozen = json.loads(path.read_text("utf-8")), compare.read(path)
+    new: dict[compare.Key, compare.Case] = {}
+    for seed in sorted({seed for _, _, seed in frozen}):
+        spec = bench.BenchSpec(
+            attacks=asked.attack, settings=asked.setting, users=sizes["users"], queries=sizes["queries"], seed=seed
+        )
+        found: dict[compare.Key, dict[str, dict[str, float]]] = {}
+        for row in bench.run(manifest, spec, READERS, say).rows:
+            # The intervals are at 95 %: a standard error is about a quarter of their width.
+            shown = {"rate": row.rate, "error": (row.high - row.low) / 4.0, "seconds": row.seconds}
+            found.setdefault((row.data, row.setting, seed), {})[row.attack] = shown
+        new |= {key: compare.best(attacks) for key, attacks in found.items()}
+    print("\n".join(compare.lines(frozen, new)))
+
+
 def main() -> None:
     asked = wanted()
     os.environ.setdefault("REIDRISK_DATA", str(Path("../shared/data").absolute()))
     manifest = bench.read_manifest(HERE / "data" / "manifest.toml").only(asked.only)
+    if asked.against is not None:
+        against(manifest, asked)
+        return
     spec = bench.BenchSpec(
         attacks=asked.attack,
         settings=asked.setting,
