@@ -12,6 +12,7 @@ from reidrisk.attacks.scored import ScoredAttack
 
 # isort: split
 # Attacks are listed, and their rows measured, in the order of these imports: the plain ones come first.
+from reidrisk.attacks.cells import AllCells, SameCells
 from reidrisk.attacks.coincidences.attack import Coincidences
 from reidrisk.attacks.disjoint import Disjoint
 from reidrisk.attacks.neural.attack import Neural
@@ -54,6 +55,6 @@ __all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "O
 __all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
 __all__ += ["Coincidences", "Disjoint", "Matched", "OneToOne", "SameTotals"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
-__all__ += ["WhitenedCosine"]
+__all__ += ["AllCells", "SameCells", "WhitenedCosine"]
 
 __getattr__ = moved(__name__)

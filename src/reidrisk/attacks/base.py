@@ -50,6 +50,9 @@ class Attack(ABC, Generic[Records]):
     one_scale: ClassVar[bool] = True
     """Whether scores of different queries, and of different fits, can be compared; not so of a query's likelihood."""
 
+    reads_cells: ClassVar[bool] = False
+    """Whether it compares all cells of the files: records that hold the same may differ, and changed ones have none."""
+
     by_size: ClassVar[bool] = False
     """Whether it is made for records whose sizes tell: an audit does not run it on parts that were cut to size."""
 

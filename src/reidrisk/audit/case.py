@@ -13,6 +13,7 @@ from reidrisk.audit import plan
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.axis import Axis, Look, axis_of
 from reidrisk.audit.bounding import bounds_at
+from reidrisk.audit.carried import carried_by
 from reidrisk.audit.choice import telling_epochs
 from reidrisk.audit.ends import error_parts, lower_end, strongest
 from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
@@ -106,8 +107,10 @@ def audit_case(
     if asked.truth is not None and worst is not None:
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, axis.seen(used)[1].take(asked.rows), spec.level, spec.min_group)
+        part = case.queries.take(asked.rows)
+        ranked = carried_by(strongest_of(chosen, worst.attack), part, asked.truth.target, notes)
         if isinstance(case.targets, Vectors):
-            ranked = _ranked(chosen, rows, used, worst)
+            ranked += _ranked(chosen, rows, used, worst)
         checked, doubt = _truth_check(chosen, axis, looks, case, asked, spec.seed or 0)
     result = AuditResult(
         spec=spec.model_dump(mode="json"),
@@ -146,7 +149,11 @@ def audit_case(
         timing=Timing.since(started),
         scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),
     )
-    worst_attack = strongest_of(chosen, None if worst is None else worst.attack)
+    able = [attack for attack in chosen if not attack.reads_cells]  # changed records have no cells of a file
+    best = max((risk for risk in risks if strongest_of(able, risk.attack)), key=lambda risk: risk.rate, default=None)
+    worst_attack = strongest_of(able, None if best is None else best.attack)
+    if worst is not None and best is not None and strongest_of(able, worst.attack) is None and is_asked(spec):
+        ranked += (Note("changes-without-cells", attack=worst.attack, by=best.attack, rate=best.rate),)
     within = steps.within("changes", extra) if is_asked(spec) else None
     more = further(
         case,

@@ -169,7 +169,7 @@ def strongest_of(attacks: Sequence[Attack[Any]], name: str | None) -> Attack[Any
 
 
 def plain_of(attacks: Sequence[Attack[Any]], risks: Sequence[Risk]) -> Attack[Any] | None:
-    """Return the attack with the largest rate of any row among those that do not rehearse."""
-    plain = {attack.name: attack for attack in attacks if not isinstance(attack, Rehearsed)}
+    """Return the attack with the largest rate of any row among those that do not rehearse, and take changed records."""
+    plain = {one.name: one for one in attacks if not isinstance(one, Rehearsed) and not one.reads_cells}
     rows = [risk for risk in risks if risk.attack in plain]
     return plain[max(rows, key=lambda risk: risk.rate).attack] if rows else None

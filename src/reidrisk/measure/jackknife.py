@@ -82,7 +82,7 @@ def _add_tied(found: Floats, attack: Attack[Any], queries: Any, links: Links, tr
     """Add what queries gain whose truth is one of several best; tell whether their links are what the scores say."""
     ties = links.n_ties[rows]
     worth = _rounded(1.0 / (ties - 1.0) - 1.0 / ties)
-    first, kind = distinct(queries.take(rows))
+    first, kind = distinct(queries.take(rows), attack)
     together = np.bincount(kind, weights=worth, minlength=len(first))  # exact: worths are on the grid
 
     def gained(some: slice) -> Floats | None:

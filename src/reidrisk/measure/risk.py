@@ -146,7 +146,7 @@ def linked(attack: Attack[Any], queries: Any, engine: Engine | None, **options: 
         options["engine"] = engine
     if not isinstance(queries, Attributes) or not type(attack).__module__.startswith("reidrisk."):
         return attack.link(queries, **options)
-    first, kind = distinct(queries)
+    first, kind = distinct(queries, attack)
     found = attack.look_around(queries).link(queries.take(first), **options)
     sure = None if found.probability is None else found.probability[kind]
     return Links(found.target[kind], found.score[kind], found.n_ties[kind], sure)

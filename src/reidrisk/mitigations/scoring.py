@@ -128,6 +128,7 @@ def usual_attacks(case: Case) -> tuple[Entry, ...]:
     periods = getattr(case.targets, "n_epochs", math.inf)
     fit = [one for one in nameable(type(case.targets)) if one.default and periods >= one.epochs]
     fit = [one for one in fit if one.attack.applies(case.targets, case.queries)]
+    fit = [one for one in fit if not one.attack.reads_cells]  # changed records have no cells of a file
     # Changes are of items, and what they leave of the hours is not known: without the hours, both are measured alike.
     fit = [one for one in fit if one.attack is not Clock]
     return tuple(sorted(fit, key=lambda one: is_slow(one, case)))

@@ -218,6 +218,17 @@ def _order(note: Note, terms: Terms) -> Assumed:
     )
 
 
+@says("cells-carried-by")
+def _carried(note: Note, terms: Terms) -> Assumed:
+    """Say which columns gave people away, and whether the rest of the audit looks at them."""
+    columns = joined([repr(name) for name in note["columns"]])
+    unused = note["unused"]
+    held = f"{attack_label(note['attack'])} went by {columns}: {percent(note['share'])} of what true pairs share."
+    if unused:
+        held += f" No other attack looks at {joined([repr(name) for name in unused])}."
+    return Assumed(held, "Leave such columns out, or make them coarser, before a table is handed out.")
+
+
 @says("presence-identifies")
 def _presence(note: Note, terms: Terms) -> Assumed:
     found = f"an attacker links {in_words(note['rate'])} {terms.people} correctly among {note['among']:,}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base import Note, Risk
 from reidrisk.present import Sentence, Terms
-from reidrisk.present.words import about, attack_label, capital, in_words, range_in_words, reads
+from reidrisk.present.words import about, attack_label, capital, in_words, joined, range_in_words, reads
 from reidrisk.present.words.scenarios import known_facts
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
         used = f"{worst.n_epochs} of the {result.n_epochs} {terms.periods}"
     elif used and terms.whole:
         used = f"up to {used} of each {terms.record}"
+    carried = next((note for note in result.notes if note.code == "cells-carried-by"), None)
+    if carried is not None:
+        who += _carried_by(carried)
     strong = in_words(worst.rate) if worst.rate > 0.0 else ""
     rightly = "" if links == "find" else " correctly"
     whom = f" {terms.people}{rightly}" if strong else f"nobody{rightly}"
@@ -60,6 +63,13 @@ def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
         few = f"there are too few {terms.people} to tell that from guessing blindly, which would {links}"
         guess = f"{few} {in_words(worst.baseline)}"
     return Sentence(f"{start} {links}s {about(worst.rate)}", strong, f"{whom} ({ends}); {guess}.")
+
+
+def _carried_by(note: Note) -> str:
+    """Say by which columns people are found."""
+    columns = joined([repr(name) for name in note["columns"]])
+    what = "columns" if len(note["columns"]) > 1 else "a column"
+    return f" and goes by {columns}" + (f" ({what} not used otherwise)" if note["unused"] == note["columns"] else "")
 
 
 def like_guessing(risk: Risk) -> bool:

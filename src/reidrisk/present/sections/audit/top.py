@@ -92,7 +92,15 @@ def news(result: AuditResult, terms: Terms) -> str:
     return measured
 
 
-_WARNINGS = ("pairs-share-nothing", "pairs-share-less", "presence-identifies", "order-tells", "no-direction")
+_WARNINGS = (
+    "cells-carried-by",
+    "changes-without-cells",
+    "pairs-share-nothing",
+    "pairs-share-less",
+    "presence-identifies",
+    "order-tells",
+    "no-direction",
+)
 
 
 def warned(result: AuditResult, terms: Terms) -> tuple[str, ...]:

@@ -1,0 +1,325 @@
+"""AllCells: link to the target that holds the most, and the rarest, of the query's cells, whatever their columns."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from reidrisk.attacks.base import Records
+from reidrisk.attacks.cell_forms import as_text, forms_of, is_part
+from reidrisk.attacks.registry import register
+from reidrisk.attacks.scored import Posed, ScoredAttack
+from reidrisk.base import DataError
+from reidrisk.base.arrays import Bools, Floats, Ints, UInts
+from reidrisk.records import Attributes, Bags, RawTable, Traces, Vectors
+from reidrisk.search.sparse import SparseDot, SparseRows
+
+Facts = Iterator[tuple[Ints, UInts]]  # rows, and a token of each
+
+_STEPS = 1 << 12  # unit: of the grid of weights
+_ALL_PAIRS = 8  # limit: columns of which all pairs are facts; of more, neighbours are
+_ROWS = 1 << 20  # limit: rows whose pairs are made at once
+_BITS = 26  # limit: 64 MiB, in which pairs that nobody asks for are seen at once
+_POWER = 3.0  # prior: of the rarity of a token, over the pairs of tables in the benchmark of doors
+_LENGTH = 0.5  # prior: power of a target's number of rows by which its score is divided, as of a cosine
+_PART = 0.25  # unit: a letter is in up to four parts of a word
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # unit: the odd number nearest to 2^64 / golden ratio (Knuth)
+
+
+def _seconds(targets: Any) -> Callable[[int], float]:
+    raw = getattr(targets, "raw", None)
+    cells = 0 if raw is None else len(raw.row) * len(raw.columns)
+    return lambda n_queries: 0.1 + cells * 1e-6 + n_queries * (1e-5 + 2e-9 * len(targets))
+
+
+@register(kinds=(Bags, Traces, Attributes, Vectors), cost=_seconds, default=True, whole=True)
+class AllCells(ScoredAttack[Records]):
+    """Link to the target that shares the most, and the rarest, of all that stands in the query's rows.
+
+    Cells become tokens by a few canonical forms (:mod:`reidrisk.attacks.cell_forms`), and so do pairs of cells of one
+    row, and whole rows. A token that n_i of n targets hold in a column weighs log(n / n_i)^3 / sqrt(r) for a target of
+    r rows. A query asks for its tokens in every column, since columns may be called anything; who holds one twice,
+    holds it once. The order of rows, and the names of columns, say nothing.
+
+    >>> import pyarrow as pa
+    >>> def table(**columns):
+    ...     raw = RawTable.of({name: pa.chunked_array([cells]) for name, cells in columns.items()}, np.arange(3), 3)
+    ...     return Bags([[1], [1], [1]]).with_raw(raw)
+    >>> known, asked = table(price=["12.50", "7.00", "9.10"]), table(cost=["EUR 7", "9,10 EUR", "EUR 12.5"])
+    >>> AllCells().fit(known).link(asked).target.tolist()
+    [1, 2, 0]
+    """
+
+    description = (
+        "Compares every cell of every column of both files, whatever the columns are called and however cells are "
+        "written, and pairs of cells of one row; what few people have counts for more (our own)."
+    )
+    one_scale = False
+    reads_cells = True
+    rehearses = True  # no part of a rehearsal: cut records have no cells of a file
+    exact: ClassVar[bool] = False
+
+    @classmethod
+    def applies(cls, targets: Records, queries: Records) -> bool:
+        """Whether the cells of both files are there."""
+        return all(getattr(side, "raw", None) is not None for side in (targets, queries))
+
+    def fit(self, targets: Records) -> Self:
+        """Take the cells of the targets; they are looked up once it is known which are asked for."""
+        raw = _cells_of(targets)
+        if getattr(self, "_raw", None) is not raw:
+            self._raw, self._found = raw, None
+        self._shown: Ints | None = None
+        return self
+
+    _found: _Found | None
+
+    def narrowed(self, rows: Ints) -> Self:
+        """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
+        self._refuse_unfitted("_raw")
+        chosen = self._chosen(rows, len(self._raw) if self._shown is None else len(self._shown))
+        new = copy.copy(self)
+        new._shown = chosen if self._shown is None else self._shown[chosen]
+        return new
+
+    def facing(self, targets: Records) -> Self:
+        """Refuse: how many hold a token is counted over all targets."""
+        return self._laid_out(targets)  # type: ignore[no-any-return]
+
+    def _posed(self, queries: Records) -> Posed:
+        found, asked = self._looked_up(queries)
+        known = found.known if self._shown is None else found.known.take(self._shown)
+        return Posed(SparseDot(), known, SparseRows(asked))
+
+    def shared_by(self, queries: Records, target_index: Ints) -> dict[str, float]:
+        """Return the share that each column of the targets has of what queries share with these target rows."""
+        found, asked = self._looked_up(queries)
+        both = asked.multiply(found.known.rows[self._rows_of(target_index)]).tocoo()
+        names = self._raw.names
+        weight = np.bincount(found.label[both.col], weights=both.data, minlength=len(found.columns))
+        total = np.zeros(len(names))
+        for columns, part in zip(found.columns, weight, strict=True):
+            total[list(columns)] += part / len(columns)
+        return dict(zip(names, (total / max(total.sum(), 1.0)).tolist(), strict=True))
+
+    def _rows_of(self, target_index: Ints) -> Ints:
+        return target_index if self._shown is None else self._shown[target_index]
+
+    def _looked_up(self, queries: Records) -> tuple[_Found, Any]:
+        """Return what was found of the tokens of these queries, or of more, and the queries over that."""
+        from scipy import sparse
+
+        self._refuse_unfitted("_raw")
+        raw = _cells_of(queries)
+        owner, token = _tokens(raw, self.exact)
+        tokens = np.unique(token)
+        found = self._found
+        if found is None or not np.isin(tokens, found.tokens, assume_unique=True).all():
+            found = self._found = _Found.of(self._raw, tokens, self.exact)
+        place = np.searchsorted(found.tokens, token)
+        entries = (np.ones(len(owner), dtype=np.int64), (owner, place))
+        asked = sparse.csr_array(entries, shape=(len(raw), len(found.tokens)))
+        return found, sparse.csr_array(asked @ found.columns_of_token)
+
+
+@register(kinds=(Bags, Traces, Attributes, Vectors), cost=_seconds, default=True, whole=True)
+class SameCells(AllCells[Records]):
+    """Link as :class:`AllCells` does by cells that say the same alone: each has one token, its most exact form.
+
+    Where many columns are noise, such as the dimensions of vectors, rounded cells agree by chance more often than the
+    one exact column that remains.
+    """
+
+    description = (
+        "Compares every cell of every column of both files, whatever the columns are called and however cells are "
+        "written, where both say exactly the same; what few people have counts for more (our own)."
+    )
+    exact = True
+
+
+class _Found(NamedTuple):
+    """The tokens that were asked for, and what targets hold of them: a column for each, and column of the file.
+
+    Column k of ``known`` is of a token in the columns ``columns[label[k]]`` of the file; ``columns_of_token`` is 1
+    where a column is of a token.
+    """
+
+    tokens: UInts
+    known: SparseRows
+    label: Ints
+    columns: Sequence[tuple[int, ...]]
+    columns_of_token: Any
+
+    @classmethod
+    def of(cls, raw: RawTable, tokens: UInts, exact: bool) -> _Found:
+        """Look the tokens up in the rows of all targets, and weigh them."""
+        from scipy import sparse
+
+        n, a = len(raw), len(tokens)
+        columns: list[tuple[int, ...]] = []
+        people, keys = [], []
+        for which, owner, place in _sources(raw, _Asked(tokens), exact):
+            person, at = np.divmod(np.unique(owner * max(a, 1) + place), max(a, 1))
+            people.append(person)
+            keys.append(at + len(columns) * a)
+            columns.append(which)
+        key, place, held = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
+        label, token = np.divmod(key, max(a, 1))
+        part = np.where(is_part(tokens[token]), _PART, 1.0)
+        rarity: Floats = part * np.log(n / held) ** _POWER
+        person = np.concatenate(people)
+        length = np.maximum(raw.per_record, 1).astype(np.float64) ** _LENGTH
+        weight = np.rint(_STEPS * rarity[place] / length[person]).astype(np.int64)
+        shape = (n, max(len(key), 1))
+        known = sparse.csr_array((weight, (person, place)), shape=shape)
+        known.eliminate_zeros()
+        ones = (np.ones(len(key), dtype=np.int64), (token, np.arange(len(key))))
+        return cls(tokens, SparseRows(known), label, columns, sparse.csr_array(ones, shape=(a, shape[1])))
+
+
+class _Asked:
+    """Which tokens are asked for, and where they stand in their order; all of them where there is no such list."""
+
+    def __init__(self, tokens: UInts) -> None:
+        self.tokens = tokens
+        self._near = np.zeros(1 << _BITS, dtype=bool)
+        self._near[self._hashed(tokens)] = True
+
+    def __call__(self, token: UInts) -> Bools:
+        """Tell which tokens are asked for, and maybe a few more."""
+        return np.asarray(self._near[self._hashed(token)])
+
+    def places(self, token: UInts) -> tuple[Ints, Ints]:
+        """Return which of these tokens are asked for, and where they stand."""
+        near = np.flatnonzero(self(token))
+        place = np.searchsorted(self.tokens, token[near])
+        same = self.tokens[np.minimum(place, len(self.tokens) - 1)] == token[near] if len(self.tokens) else near < 0
+        return near[same], place[same]
+
+    @staticmethod
+    def _hashed(token: UInts) -> Any:
+        return (token * _MIX) >> np.uint64(64 - _BITS)
+
+
+def _cells_of(records: Any) -> RawTable:
+    raw = getattr(records, "raw", None)
+    if raw is None:
+        kind = type(records).__name__
+        raise DataError(f"these {kind} do not hold the cells of a file; AllCells compares tables read from files")
+    return raw  # type: ignore[no-any-return]
+
+
+class _Column(NamedTuple):
+    """A column by the different texts in it: row i has text ``code[i]``, which has these tokens."""
+
+    code: Any
+    place: Ints
+    token: UInts
+    fine: UInts
+    coarse: UInts
+
+    @classmethod
+    def of(cls, raw: RawTable, name: str, exact: bool, asked: _Asked | None = None) -> _Column:
+        """Find the tokens of the cells of a column, of those that are asked for."""
+        cells = raw.columns[name]
+        whole = 2 * len(raw.row) >= len(cells)
+        text = as_text(cells if whole else raw.column(name))
+        first, code = _distinct(text.hash(0).to_numpy())
+        found = forms_of(text if first is None else text[first], exact, asked)
+        return cls(code[raw.row] if whole else code, *found)
+
+    def by_row(self) -> tuple[Ints, Ints]:
+        """Return the rows, each once for each of its tokens, and which these are."""
+        order = np.argsort(self.place, kind="stable")
+        many = np.bincount(self.place, minlength=len(self.fine))
+        start = np.cumsum(many) - many
+        times = many[self.code]
+        row = np.repeat(np.arange(len(times)), times)
+        nth = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
+        return row, order[start[self.code[row]] + nth]
+
+
+def _distinct(hashed: UInts) -> tuple[Ints | None, Any]:
+    """Return the first row of each text, and which text each row has; no rows where most texts are different."""
+    n = len(hashed)
+    few = hashed[:: max(n >> 16, 1)]
+    if 2 * len(np.unique(few)) > len(few):
+        return None, np.arange(n, dtype=np.int32)
+    _, first, code = np.unique(hashed, return_index=True, return_inverse=True)
+    return first.astype(np.int64), code.astype(np.int32)
+
+
+def _sources(raw: RawTable, asked: _Asked, exact: bool) -> Iterator[tuple[tuple[int, ...], Ints, Ints]]:
+    """Yield, of each column and pair of columns, and of all, who holds a token that is asked for, and which."""
+    owner = raw.owner
+    made: list[_Column] = []
+    for i, name in enumerate(raw.names):
+        column = _Column.of(raw, name, exact, asked)
+        kept, place = asked.places(column.token)
+        row, at = column._replace(place=column.place[kept]).by_row()
+        yield (i,), owner[row], place[at]
+        made.append(column._replace(place=column.place[:0], token=column.token[:0]))
+    for which, facts in _facts(made, len(owner), exact):
+        found = [(owner[row[at]], place) for row, token in facts for at, place in (asked.places(token),)]
+        if found:
+            people, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            yield which, people, places
+
+
+def _tokens(raw: RawTable, exact: bool) -> tuple[Ints, UInts]:
+    """Return all tokens of some people, each once: whose they are, and which."""
+    owner = raw.owner
+    made = [_Column.of(raw, name, exact) for name in raw.names]
+    people, tokens = [], []
+    for column in made:
+        row, at = column.by_row()
+        people.append(owner[row])
+        tokens.append(column.token[at])
+    for _, facts in _facts(made, len(owner), exact):
+        for row, token in facts:
+            people.append(owner[row])
+            tokens.append(token)
+    person, found = np.concatenate(people), np.concatenate(tokens)
+    order = np.lexsort((found, person))
+    person, found = person[order], found[order]
+    new = np.ones(len(person), dtype=bool)
+    new[1:] = (person[1:] != person[:-1]) | (found[1:] != found[:-1])
+    return person[new], found[new]
+
+
+def _facts(made: Sequence[_Column], n: int, exact: bool) -> Iterator[tuple[tuple[int, ...], Facts]]:
+    """Yield the tokens of pairs of cells of a row, exact and coarse, and of whole rows, with their rows."""
+    k = len(made)
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k) if k <= _ALL_PAIRS or j == i + 1]
+    for pair in pairs:
+        yield pair, _together([made[i] for i in pair], n, coarsely=not exact)
+    if k > 2:
+        yield tuple(range(k)), _together(made, n, gaps=True)
+
+
+def _together(columns: Sequence[_Column], n: int, coarsely: bool = False, gaps: bool = False) -> Facts:
+    """Yield rows and the token of what stands in these columns together, in whatever order these are."""
+    for start in range(0, n, _ROWS):
+        rows = slice(start, start + _ROWS)
+        fine = [column.fine[column.code[rows]] for column in columns]
+        there = np.logical_and.reduce([one > 0 for one in fine]) | gaps
+        at = np.flatnonzero(there)
+        yield at + start, _mixed(fine, at)
+        if coarsely:
+            coarse = [column.coarse[column.code[rows]] for column in columns]
+            differ = np.logical_or.reduce([a != b for a, b in zip(fine, coarse, strict=True)])
+            some = np.flatnonzero(there & differ)
+            yield some + start, _mixed(coarse, some)
+
+
+def _mixed(cells: Sequence[UInts], at: Ints) -> UInts:
+    """Return one token of several, the same in whatever order they are; its last bit is 0."""
+    total = np.zeros(len(at), dtype=np.uint64)
+    for one in cells:
+        token = one[at]
+        total += (token ^ (token >> np.uint64(29))) * _MIX
+    return ((total ^ (total >> np.uint64(32))) * _MIX) & ~np.uint64(1)
