@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reidrisk import Traces, attacks, measure, populations, topics
-from reidrisk.audit import AuditResult, AuditSpec, audit_traces, gate
+from reidrisk.audit import AuditResult, AuditSpec, audit_traces, gate, together
 from reidrisk.audit.choice import only, telling_epochs
 from reidrisk.audit.truth_doubt import check_truth
 from reidrisk.base.errors import OptionError
@@ -184,13 +184,30 @@ def test_a_truth_that_is_wrong_throughout_is_doubted(tables):
     assert check_truth(chosen, choices, a, b, own, 1) == ("passed", None)
 
 
-@pytest.mark.parametrize("tables", [lambda: kept(18, 5_000, 4, 1.0), lambda: kept(500, 5, 1, 1.0)])
-def test_a_truth_that_cannot_be_checked_is_not_said_to_be_right(tables):
-    a, b = tables()
+@pytest.mark.parametrize(("n", "n_tokens", "epochs", "why"), [(18, 5_000, 4, "few"), (500, 5, 1, "within")])
+def test_a_truth_that_cannot_be_checked_is_not_said_to_be_right(n, n_tokens, epochs, why):
+    a, b = kept(n, n_tokens, epochs, 1.0)
     found = audit_traces(a, b, AuditSpec(seed=1, attacks=BOTH, max_risk=1.0))
     assert found.truth_check == found.gate.truth_check == "no power"
     assert "truth-not-checked" in [note.code for note in found.notes]
-    assert gate(complete(found), 1.0).answer == "pass"  # a check without power decides nothing; the line says so
+    assert gate(complete(found), 1.0).why == why  # a check without power decides nothing; the line says so
+
+
+def test_too_few_scored_people_are_no_verdict_and_never_decide():
+    """One of 2,795 people linked by two tables was 'about 100 in 100 (0.15 to 100)', and passed at a limit of 100 %."""
+    tokens = np.arange(8).reshape(4, 2)
+    few = complete(audit_traces(Traces(tokens, 9), Traces(tokens, 9), AuditSpec(seed=1, attacks=BOTH)))
+    assert few.too_few
+    assert "too few people to tell: only 4 people" in few.verdict
+    assert {(gate(few, limit).answer, gate(few, limit).why) for limit in (0.0, 0.1, 1.0)} == {("undecided", "few")}
+    assert "too few people were scored" in gate(few, 0.1).reading
+    tokens = np.arange(80).reshape(40, 2)
+    many = complete(audit_traces(Traces(tokens, 80), Traces(tokens, 80), AuditSpec(seed=1, attacks=BOTH)))
+    assert (gate(many, 0.1).answer, gate(many, 1.0).answer) == ("fail", "pass")
+    asked = [dataclasses.replace(one, n_questions=2) for one in (few, many)]
+    both = together(asked)
+    assert both.n_scored == 40  # what can be told leads
+    assert (gate(both, 0.1).answer, gate(both, 1.0).why) == ("fail", "few")
 
 
 @pytest.mark.parametrize("seed", range(5))

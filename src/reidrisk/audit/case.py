@@ -181,11 +181,17 @@ def audit_case(
 def together(results: Sequence[AuditResult]) -> AuditResult:
     """Join the answers to several questions of the same data: the strongest leads, and the gate looks at all.
 
+    What was measured on too few people leads only where all of it was.
+
     Each must have been asked with ``questions`` as many as there are.
     """
     if any(one.n_questions != len(results) for one in results):
         raise DataError(f"answers were asked for with another number of questions than the {len(results)} given")
-    order = sorted(results, key=lambda one: -1.0 if one.strongest is None else one.strongest.rate, reverse=True)
+
+    def rank(one: AuditResult) -> tuple[bool, float]:
+        return not one.too_few, -1.0 if one.strongest is None else one.strongest.rate
+
+    order = sorted(results, key=rank, reverse=True)
     result = dataclasses.replace(order[0], also=tuple(order[1:]))
     limit = result.spec.get("max_risk")
     if result.strongest is None or limit is None or len(results) == 1:

@@ -9,6 +9,9 @@ from reidrisk.audit.spec import other_counts
 from reidrisk.base import Floats, Risk
 from reidrisk.base.intervals import counted_interval, mean_interval
 
+FEWEST = 20  # level: of fewer, the 95 % interval of any rate spans 17 points or more
+"""Scored records below which no rate is a verdict: there are too few to tell."""
+
 
 def error_parts(
     risks: Sequence[Risk], n_epochs: int, asked: Iterable[int], axis: AxisName = "epochs", questions: int = 1

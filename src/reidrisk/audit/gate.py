@@ -17,7 +17,9 @@ from reidrisk.base.specs import named
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
 
-Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format", "not run", "required", "untried", "door"]
+Why = Literal[
+    "within", "above", "few", "straddles", "doubt", "suspicion", "format", "not run", "required", "untried", "door"
+]
 
 _OF_THE_ROW = ("rate", "attack", "n_epochs", "which", "level", "n_targets", "everyone")  # what a gate says of it
 
@@ -30,6 +32,7 @@ class Gate(Spoken):
     why: Why
     """Of a pass, a fail, and undecided: the ends straddle the limit, truth may be wrong (two degrees), format 1.
 
+    ``"few"``: too few people were scored to tell (:data:`reidrisk.audit.ends.FEWEST`), of some question;
     ``"not run"``: a default attack that applies did not run; ``"required"``: one that was required is missing;
     ``"untried"``: not every number of periods or facts was looked at; ``"door"``: see ``doors``.
     """
@@ -69,7 +72,8 @@ def gate(result: AuditResult, max_risk: float | str, require: Sequence[str] = ()
     The answer is ``pass`` where every default attack that applies ran and the upper end of every row is at most
     ``max_risk``, ``fail`` where the largest lower end, at the level corrected for the number of rows, is above it, and
     ``undecided`` otherwise. It never passes where the truth is doubted or suspected to be wrong, where a number of
-    periods or facts was left out, where an attack that was required by its name did not run, nor on format 1.
+    periods or facts was left out, where too few people were scored, where an attack that was required by its name did
+    not run, nor on format 1.
     """
     if not hasattr(result, "questions"):
         raise DataError(f"the gate looks at an AuditResult, not at {type(result).__name__}")
@@ -81,7 +85,7 @@ def gate(result: AuditResult, max_risk: float | str, require: Sequence[str] = ()
     low = max(row.low for row in rows if row is not None)
     high = max(1.0 if row is None else row.high for row in rows)
     absent = _absent(result, require)
-    answer, why = _decided(result, low, high, max_risk, absent)
+    answer, why = _decided(result, high, max_risk, absent)
     drawn = result.n_scored + (result.n_strangers or 0)
     return Gate(
         answer=answer,
@@ -125,9 +129,10 @@ def _absent(result: AuditResult, require: Sequence[str]) -> tuple[str, ...]:
 
 
 def _decided(
-    result: AuditResult, low: float, high: float, max_risk: float, absent: Sequence[str]
+    result: AuditResult, high: float, max_risk: float, absent: Sequence[str]
 ) -> tuple[Literal["pass", "fail", "undecided"], Why]:
-    if low > max_risk:
+    sure = (answer.strongest for answer in result.questions if not answer.too_few)
+    if any(row is not None and row.low > max_risk for row in sure):
         return "fail", "above"  # a wrong truth, strangers and weak attacks only make the risk look lower
     if any(answer.truth_doubt is not None for answer in result.questions):
         return "undecided", "doubt"
@@ -135,6 +140,8 @@ def _decided(
         return "undecided", "suspicion"
     if result.upgraded_from is not None:
         return "undecided", "format"
+    if any(answer.too_few for answer in result.questions):
+        return "undecided", "few"
     if high > max_risk:
         return "undecided", "straddles"
     if absent:

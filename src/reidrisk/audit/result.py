@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from reidrisk import measure
 from reidrisk.audit.axis import AxisName
-from reidrisk.audit.ends import strongest
+from reidrisk.audit.ends import FEWEST, strongest
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate
@@ -214,6 +214,11 @@ class AuditResult(Result):
     def questions(self) -> tuple[AuditResult, ...]:
         """The answer itself, then those to further questions."""
         return (self, *self.also)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether fewer than :data:`reidrisk.audit.ends.FEWEST` records were scored: too few to tell."""
+        return self.n_scored < FEWEST
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from reidrisk.present.words.frequencies import attack_label, in_words, interval, percent
+from reidrisk.present.words.frequencies import as_given, attack_label, in_words, interval
 from reidrisk.present.words.gate import because, periods_used
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _SHOWN = 8  # rows of the table
 
 def junit(gate: Gate, said: str) -> str:
     """Return the answer as one test case: a fail is a failure, what is undecided is an error."""
-    name = f"people found at most {percent(gate.max_risk)}"
+    name = f"people found at most {as_given(gate.max_risk)}"
     tag = {"fail": "failure", "undecided": "error"}.get(gate.answer)
     inside = "" if tag is None else f"<{tag} message={quoteattr(_clean(said))} type={quoteattr(gate.why)}/>"
     counts = f'tests="1" failures="{int(gate.answer == "fail")}" errors="{int(gate.answer == "undecided")}"'
@@ -38,7 +38,7 @@ def summary(result: AuditResult, gate: Gate, said: str) -> str:
     from reidrisk.present.words.audit import terms_of
 
     terms = terms_of(result)
-    lines = [f"### {_BADGES[gate.answer]}: re-identification risk against {percent(gate.max_risk)}", ""]
+    lines = [f"### {_BADGES[gate.answer]}: re-identification risk against {as_given(gate.max_risk)}", ""]
     lines += [f"{because(gate, terms)[0].upper()}{because(gate, terms)[1:]}.", ""]
     lines += [f"> {sentence(note, terms)}" for note in result.notes if note.code == "attack-not-run"]
     for answer in result.questions:

@@ -59,6 +59,15 @@ class Terms:
         return plural(self.kind)
 
     @property
+    def a_person(self) -> str:
+        """One of the people, whoever it is.
+
+        >>> Terms(person="employee").a_person, Terms(person="customer").a_person, Terms(person="user").a_person
+        ('an employee', 'a customer', 'a user')
+        """
+        return f"{'an' if self.person[:1].lower() in 'aeio' else 'a'} {self.person}"
+
+    @property
     def people(self) -> str:
         """More than one person."""
         return plural(self.person)

@@ -146,7 +146,7 @@ def test_the_verdict_comes_first_in_natural_frequencies_with_three_tiles() -> No
         ("zero rate", "calm", "Good news"),
         ("one epoch, bounds", "calm", "Good news: even at the upper end"),
         ("four people", "unsure", "too few records"),
-        ("two people", "unsure", "too few people to tell that from guessing"),
+        ("two people", "unsure", "too few people to tell: only 2 people"),
         ("one person", "unsure", "too few records"),
         ("normal", "plain", "Measured on 20,000 of 100,000 records"),
         ("rate 1", "plain", "100 in 100"),
@@ -417,7 +417,7 @@ def test_a_terminal_shows_one_table_and_of_bounds_and_assumptions_the_sentences(
 
 def test_growth_begins_with_what_the_strongest_attack_gains() -> None:
     assert (
-        "See how much an attacker gains: Weighted Hamming, the strongest attack tried, links 1.2 in 10,000 people "
+        "See how much an attacker gains: Weighted Hamming, the strongest attack tried, links 12 in 100,000 people "
         "after 1 week and 4.2 in 100 people after 8."
     ) in Reader(rendered("normal")).text
 

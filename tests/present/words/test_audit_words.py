@@ -5,6 +5,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reidrisk import Traces
 from reidrisk.audit import AuditSpec, Published, audit_traces, gate, run
@@ -179,3 +181,27 @@ SHOP = Terms(person="customer", item="article", period="week")
 )
 def test_warnings(note, said):
     assert words.sentence(note, SHOP) == said
+
+
+def test_numbers_and_nouns_of_the_gates_line(simulated):
+    """'1 customers' and 'against more than 99 %' (for 99.5 %) stood there, and 'of a employee' elsewhere."""
+    answer = dataclasses.replace(gate(simulated, 0.995), n_scored=1, everyone=True, simulated=False)
+    one = words.reading(answer, SHOP)
+    assert "against 99.5 %" in one
+    assert " 1 customer;" in one
+    assert "level 95 %" in one
+    many = words.reading(dataclasses.replace(answer, n_scored=1, n_targets=2, everyone=False), SHOP)
+    assert " 1 of 2 customers scored;" in many
+    staff = Terms(person="employee")
+    asked = [Note("scenario-knows", facts=3, columns=()), Note("knows-facts", facts=2, which="rarest", errors=0.0)]
+    assert all(" an employee" in words.sentence(note, staff) for note in asked[1:])
+    assert "knows three of an employee's items" in words.sentence(asked[0], staff)
+
+
+@given(st.floats(1e-5, 0.0099))
+def test_small_rates_are_per_1_000_or_per_100_000(rate):
+    """'1 in 168' beside '3.5 in 1,000' cannot be compared."""
+    number, _, out_of = words.in_words(rate).partition(" in ")
+    assert out_of in ("1,000", "100,000")
+    assert float(number.replace(",", "")) / float(out_of.replace(",", "")) == pytest.approx(rate, rel=0.06)
+    assert words.range_in_words(rate, rate / 2, 2 * rate).endswith(f" in {out_of}")

@@ -93,7 +93,7 @@ def test_noise_that_was_not_examined(note, said):
 
 
 def test_how_sure_the_look_at_the_noise_is():
-    assert words.sentence(Note("noise-test-error", error=1e-4)).endswith("in at most 1 in 10,000 cases.")
+    assert words.sentence(Note("noise-test-error", error=1e-4)).endswith("in at most 10 in 100,000 cases.")
     power = Note("noise-test-power", n=38, alike=False, finds_half=0.98)
     assert words.sentence(power).startswith("38 differences of sums would show noise of half the stated size")
     tables = Note("noise-table-power", tables=["f11", "f12"], powers=[0.9, 0.98])

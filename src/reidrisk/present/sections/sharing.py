@@ -7,7 +7,7 @@ from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.drawing import Line, rated
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.sections.written import written
-from reidrisk.present.words.frequencies import attack_label, percent, with_interval
+from reidrisk.present.words.frequencies import as_given, attack_label, percent, with_interval
 from reidrisk.present.words.sharing import STATES, handed_out
 
 _NAMES = {"scoreboard": "scoreboard", "likelihood": "mechanism known"}
@@ -46,7 +46,7 @@ def _drawn(measured: list[dict[str, Any]], limit: float | None, narrow: bool) ->
         lines.append(Line(attack_label(label), label, percent(points[-1].rate), style, points))
     if limit is not None:
         flat = tuple(rated(v, limit) for v in versions)
-        lines.append(Line("limit", "limit", percent(limit), drawing.BOUND, flat))
+        lines.append(Line("limit", "limit", as_given(limit), drawing.BOUND, flat))
     first, last = versions[0], versions[-1]
     domain = (first - 0.5, last + 0.5) if first == last else (first, last)
     step = max(1, len(versions) // 10)

@@ -115,7 +115,7 @@ def _measurement(found: Measurement, terms: Terms) -> str:
             return f"With epsilon {two_digits(found.inputs['epsilon'])}, the guarantee {fails}."
         case "mutual information":
             needed = two_digits(math.log2(found.inputs["users"]))
-            return f"A {terms.record} tells {value} of the {needed} bits it takes to name a {terms.person}."
+            return f"A {terms.record} tells {value} of the {needed} bits it takes to name {terms.a_person}."
         case "Bayes vulnerability":
             right = f"is right for {in_words(found.value)} {terms.people}"
             return f"One guess, made after seeing the {terms.record}, {right}."

@@ -69,7 +69,9 @@ _WHY = table("dropped")
 def _read(note: Note, terms: Terms) -> str:
     """Say how many rows became events, and whose."""
     why = [
-        f"{n:,} {_WHY[name].format(person=terms.person, item=terms.item)}" for name, n in note["dropped"].items() if n
+        f"{n:,} {_WHY[name].format(a_person=terms.a_person, item=terms.item)}"
+        for name, n in note["dropped"].items()
+        if n
     ]
     lost = f" Left out: {joined(why)}." if why else ""
     shown = [f"{n:,} with {_STEPS[step]}" for step, n in note["people"]]

@@ -5,7 +5,18 @@ import re
 from collections.abc import Callable, Sequence
 
 __all__ = ["about_in_words", "in_words", "interval", "people", "percent", "range_in_words", "rate_cells", "two_digits"]
-__all__ += ["a", "about", "almost_all", "attack_label", "capital", "clause", "joined", "ranged", "shortened"]
+__all__ += [
+    "a",
+    "about",
+    "almost_all",
+    "as_given",
+    "attack_label",
+    "capital",
+    "clause",
+    "joined",
+    "ranged",
+    "shortened",
+]
 __all__ += ["with_interval"]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
@@ -36,11 +47,20 @@ def percent(rate: float) -> str:
     return "more than 99 %" if almost_all(rate) else f"{two_digits(100 * rate)} %"
 
 
-def in_words(rate: float) -> str:
-    """Write a rate as a natural frequency; one in n stays one in n, and almost everyone is not everyone.
+def as_given(share: float) -> str:
+    """Write a share that somebody gave, such as a limit or a level, as it was given.
 
-    >>> in_words(0.031), in_words(0.000052), in_words(1 / 3_000), in_words(0.0), in_words(0.9996)
-    ('3.1 in 100', '5.2 in 100,000', '1 in 3,000', 'none', 'more than 99 in 100')
+    >>> as_given(0.995), as_given(0.05), as_given(1 / 3)
+    ('99.5 %', '5 %', '33.3333 %')
+    """
+    return f"{100 * share:g} %"
+
+
+def in_words(rate: float) -> str:
+    """Write a rate as a natural frequency, per 100, 1,000 or 100,000; almost everyone is not everyone.
+
+    >>> in_words(0.031), in_words(1 / 168), in_words(0.00052), in_words(0.0), in_words(0.9996)
+    ('3.1 in 100', '6 in 1,000', '52 in 100,000', 'none', 'more than 99 in 100')
     """
     if rate <= 0.0:
         return "none"
@@ -48,8 +68,6 @@ def in_words(rate: float) -> str:
         return "fewer than 1 in 1,000,000,000,000,000"
     if almost_all(rate):
         return "more than 99 in 100"
-    if _is_one_in(rate):
-        return f"1 in {round(1.0 / rate):,}"
     out_of = _out_of(rate)
     return f"{two_digits(rate * out_of)} in {out_of:,}"
 
@@ -87,12 +105,12 @@ def range_in_words(rate: float, low: float, high: float) -> str:
 
     >>> range_in_words(0.029, 0.0271, 0.0316)
     '2.7 to 3.2 in 100'
-    >>> range_in_words(1 / 300, 0.000084, 0.0184)         # '1 in 300' has its own
-    '0.025 to 5.5 in 300'
+    >>> range_in_words(1 / 300, 0.000084, 0.0184)
+    '0.084 to 18 in 1,000'
     >>> range_in_words(0.9993, 0.9974, 0.9999)            # almost everyone is not everyone
     '99.7 to 100 in 100'
     """
-    out_of = round(1.0 / rate) if _is_one_in(rate) else _out_of(rate if rate > 0.0 else high)
+    out_of = _out_of(rate if rate > 0.0 else high)
     return f"{_end(low, out_of, math.floor)} to {_end(high, out_of, math.ceil)} in {out_of:,}"
 
 
@@ -185,12 +203,9 @@ def clause(sentence: str) -> str:
     return (sentence[:1].lower() + sentence[1:]).rstrip(".")
 
 
-def _is_one_in(rate: float) -> bool:
-    return _NEXT_TO_NONE <= rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6
-
-
 def _out_of(rate: float) -> int:
     if rate <= 0.0:
         return 100
     # The small slack keeps 1/1,000 at '1 in 1,000' although its logarithm is not exact.
-    return max(100, int(10 ** math.ceil(-math.log10(rate) - 1e-9)))
+    zeros = math.ceil(-math.log10(rate) - 1e-9)
+    return int(10 ** (5 if zeros == 4 else max(2, zeros)))

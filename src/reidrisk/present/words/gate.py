@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words import attack_label, capital, interval, joined, people, percent, reads, table
+from reidrisk.present.words import as_given, attack_label, capital, interval, joined, people, percent, reads, table
 
 if TYPE_CHECKING:
     from reidrisk.audit import Gate
@@ -21,7 +21,7 @@ _DOORS = table("doors")
 def _gate(gate: Gate, terms: Terms) -> str:
     links = f"{gate.attack} {used_at(gate, terms)} links {percent(gate.rate)}"
     ends = f"{percent(gate.low)} to {percent(gate.high)}"
-    said = f"{gate.answer}: {links} ({ends}), against {percent(gate.max_risk)}: {because(gate, terms)}."
+    said = f"{gate.answer}: {links} ({ends}), against {as_given(gate.max_risk)}: {because(gate, terms)}."
     return f"{said} {circumstances(gate, terms)}"
 
 
@@ -30,13 +30,14 @@ def in_frequencies(gate: Gate, terms: Terms) -> str:
     about = interval(gate.rate, gate.low, gate.high)
     rate = people(gate.rate, terms.people) + (f" ({about})" if about else "")
     links = f"{attack_label(gate.attack)} {used_at(gate, terms)} links {rate}"
-    said = f"The limit given is {people(gate.max_risk, terms.people)}. {links}: {because(gate, terms)}."
+    limit = f"{100 * gate.max_risk:g} in 100 {terms.people}" if gate.max_risk else "nobody"
+    said = f"The limit given is {limit}. {links}: {because(gate, terms)}."
     return f"{said} {circumstances(gate, terms)}"
 
 
 def because(gate: Gate, terms: Terms) -> str:
     """Say how the ends lie to the limit, and what could decide where they straddle it."""
-    said = _WHY[gate.why].format(periods=terms.periods)
+    said = _WHY[gate.why].format(periods=terms.periods, people=terms.people)
     missing = {"not run": gate.not_run, "required": gate.required}.get(gate.why)
     if missing:
         said = f"{said} ({', '.join(missing)})"
@@ -51,7 +52,8 @@ def because(gate: Gate, terms: Terms) -> str:
 
 def circumstances(gate: Gate, terms: Terms) -> str:
     """Say in a few words whom, with what and how surely; and what weakens the answer, where something does."""
-    who = f"simulated {terms.people}" if gate.simulated else terms.people
+    who = plural(terms.person, gate.n_scored if gate.everyone else gate.n_targets)
+    who = f"simulated {who}" if gate.simulated else who
     unchecked = ", unchecked" if gate.truth_check == "no power" and not gate.simulated else ""
     of_all = "" if terms.whole else f" of {gate.n_epochs_held}"
     said = [
@@ -61,7 +63,7 @@ def circumstances(gate: Gate, terms: Terms) -> str:
         f"{gate.n_questions} questions" if gate.n_questions > 1 else "",
         f"{terms.periods} {', '.join(map(terms.count, gate.epochs))}{of_all}",
         f"not tried {', '.join(map(terms.count, gate.epochs_untried))}" if gate.epochs_untried else "",
-        f"level {percent(gate.level)}",
+        f"level {as_given(gate.level)}",
         f"strangers {'not recorded' if gate.strangers is None else percent(gate.strangers)}",
         f"known {terms.records} nobody asks for {percent(gate.unasked)}" if gate.unasked else "",
         f"truth {_TRUTH.get(gate.truth, gate.truth)}{unchecked}",

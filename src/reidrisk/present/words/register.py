@@ -104,6 +104,7 @@ def filled(text: str, values: Mapping[str, Any], terms: Terms) -> str:
     words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
     words |= {
         "person": terms.person,
+        "a_person": terms.a_person,
         "people": terms.people,
         "kind": terms.kind,
         "things": terms.things,

@@ -11,7 +11,7 @@ _LACKING = table("lacking")
 def _rows(note: Note, terms: Terms) -> str:
     an = "an" if terms.item[0] in "aeiou" else "a"
     why = [
-        text.format(n=note[name], person=terms.person, item=terms.item, an=an)
+        text.format(n=note[name], a_person=terms.a_person, item=terms.item, an=an)
         for name, text in _LACKING.items()
         if name in note
     ]
@@ -42,7 +42,7 @@ def _random(note: Note, terms: Terms) -> Assumed:
     share = percent(note["share"])
     if note["independent"]:
         return Assumed(
-            f"Each side sees {share} of a {terms.person}'s events, drawn at random and independently of the other.",
+            f"Each side sees {share} of {terms.a_person}'s events, drawn at random and independently of the other.",
             "Two real observers see less alike: fewer people are linked.",
         )
     what = f"different {terms.items}" if note["apart"] else "events"
@@ -76,7 +76,7 @@ def _split(note: Note, terms: Terms) -> str:
         return f"Can the pseudonyms that {terms.people} have in one period be linked to those they have in a later one?"
     if note["by"] == "column":
         return f"Can {terms.people} be followed from one side of column {note['column']} to the other?"
-    return f"Does one part of a {terms.person}'s {terms.record} give away whose the other part is?"
+    return f"Does one part of {terms.a_person}'s {terms.record} give away whose the other part is?"
 
 
 @says("scenario-knows")
@@ -87,12 +87,12 @@ def _knows(note: Note, terms: Terms) -> str:
 def known_facts(note: Note, terms: Terms) -> str:
     """Say what an attacker knows of somebody."""
     if note.get("columns"):
-        return f"{joined(note['columns'])} of a {terms.person}"
+        return f"{joined(note['columns'])} of {terms.a_person}"
     n, which = note["facts"], note.get("which", "random")
     if which == "random":
-        return f"{number(n)} of a {terms.person}'s {terms.items}"
+        return f"{number(n)} of {terms.a_person}'s {terms.items}"
     many = {"first": f"first {number(n)}", "rarest": f"{number(n)} rarest"}[which] if n > 1 else which
-    return f"the {many} {plural(terms.item, n)} of a {terms.person}"
+    return f"the {many} {plural(terms.item, n)} of {terms.a_person}"
 
 
 _WHICH = table("facts")
@@ -102,7 +102,7 @@ _WHICH = table("facts")
 def _facts(note: Note, terms: Terms) -> Assumed:
     which, draws = note.get("which", "random"), note.get("draws", 1)
     facts = terms.many("item", note["facts"])
-    said = _WHICH[which].format(facts=facts, person=terms.person, record=terms.record)
+    said = _WHICH[which].format(facts=facts, a_person=terms.a_person, record=terms.record)
     said += f"; {percent(note['errors'])} of what they know is wrong" if note["errors"] else ""
     said += f"; everyone is looked for {draws:,} times, each time by another draw" if draws > 1 else ""
     more = "Whoever knows more links more." if which == "rarest" else "Whoever knows more, or what is rare, links more."
@@ -113,5 +113,5 @@ def _facts(note: Note, terms: Terms) -> Assumed:
 def _columns(note: Note, terms: Terms) -> Assumed:
     wrong = f"; {percent(note['errors'])} of what they know is wrong" if note["errors"] else ""
     return Assumed(
-        f"The attacker knows {joined(note['columns'])} of a {terms.person}{wrong}.", "Whoever knows more links more."
+        f"The attacker knows {joined(note['columns'])} of {terms.a_person}{wrong}.", "Whoever knows more links more."
     )

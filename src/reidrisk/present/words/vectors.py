@@ -42,7 +42,7 @@ def _split(note: Note, terms: Terms) -> Assumed:
 @says("several-vectors")
 def _several(note: Note, terms: Terms) -> Assumed:
     return Assumed(
-        f"A record is all vectors that a {terms.person} has on one side: {note['known']:,} vectors are in "
+        f"A record is all vectors that {terms.a_person} has on one side: {note['known']:,} vectors are in "
         f"{note['targets']:,} known records, {note['asked']:,} in {note['queries']:,} to identify.",
         f"An attacker who cannot tell which vectors are of one {terms.person} links fewer.",
     )

@@ -27,10 +27,16 @@ def verdict(result: AuditResult, terms: Terms) -> Sentence:
         said = _sureness(result, terms)
         unknown = "Who is whom is not known, so no rate can be measured"
         return Sentence(f"{unknown}; {said.before}", said.strong, said.after)
-    said = _rate(worst, result, terms)
+    said = _few(worst, result, terms) if result.too_few else _rate(worst, result, terms)
     if result.truth_doubt is None:
         return said
     return Sentence(f"{_doubted(result.truth_doubt)} {said.before}", said.strong, said.after)
+
+
+def _few(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
+    ends = range_in_words(worst.rate, worst.low, worst.high)
+    scored = f"only {terms.many('person', result.n_scored)} could be looked for"
+    return Sentence("There are ", "too few", f" {terms.people} to tell: {scored}, and any rate from {ends} fits that.")
 
 
 def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
