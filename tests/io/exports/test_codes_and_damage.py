@@ -200,6 +200,11 @@ def test_rows_are_counted_from_one_everywhere(tmp_path):
         io.read_export({"user": [1, 1], "item": ["a", "b"], "n": [1.0, 1e300]}, Reading(amount="n", layout="log"))
     with pytest.raises(DataError, match=r"row 2\b"):
         io.read_export({"user": [1, 1], "item": ["a", "b"], "at": [1.0, np.inf]}, Reading(time="at", layout="log"))
+    gap = {"id": [1, 2], "v": pa.array([[1.0, 2.0], [3.0, np.nan]])}
+    np.save(tmp_path / "gap.npy", np.array([[1.0, 2.0], [3.0, np.inf]]))
+    for given in (pa.table(gap), tmp_path / "gap.npy"):
+        with pytest.raises(DataError, match=r"row 2 holds (nan|inf) at dimension 2\b"):
+            io.read_export(given)
     with pytest.raises(DataError, match=r"rows 1 and 3\b"):
         io.read_export({"user": [1, 2, 1], "town": ["a", "b", "b"]}, Reading(layout="people"))
     text(tmp_path, ['{"user": 1, "item": "a"}', "", "[1]", '{"user": 1, "item": "b"}'], "log.jsonl")

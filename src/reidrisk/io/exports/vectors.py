@@ -77,7 +77,17 @@ def read_vectors(source: Source, how: Reading) -> tuple[Vectors, Roles, tuple[st
         moments, form = (None, None) if time is None else _moments(source, time, how)
         return Vectors.of_several(values, ids, moments), Roles(user, time, used), form
     except DataError as error:
-        raise DataError(f"{source.name}: {error}") from error
+        raise _in_file(source.name, values, error) from error
+
+
+def _in_file(name: str, values: Array, error: DataError) -> DataError:
+    """Return what is wrong with the vectors of a file, whose rows count from 1."""
+    wrong = np.argwhere(~(np.abs(values) <= np.finfo(np.float32).max))
+    if not wrong.size:
+        return DataError(f"{name}: {error}")
+    row, place = wrong[0]
+    held = f"row {row + 1} holds {values[row, place]} at dimension {place + 1}"
+    return DataError(f"{name}: {held}; a vector has finite numbers only")
 
 
 def _moments(source: Source, name: str, how: Reading) -> tuple[Array, tuple[str, str]]:
@@ -164,5 +174,5 @@ def table_of_npy(file: Path, name: str) -> OpenTable:
     try:
         table = table_of_vectors(array)
     except DataError as error:
-        raise DataError(f"{name}: {error}") from error
+        raise _in_file(name, array, error) from error
     return OpenTable(name, table.title, table.types, table.n_rows, table.metadata, table.source)
