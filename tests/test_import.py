@@ -53,7 +53,7 @@ main(["demo", "--users", "50", "--epochs", "1", "--out", {str(tmp_path / "r.html
     done = python(code)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert f'pip install "reidrisk[{extra}]"' in done.stderr
+    assert f'pip install ".[{extra}]"' in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

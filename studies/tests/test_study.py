@@ -56,7 +56,7 @@ def test_without_the_charts_the_study_stops_before_it_starts(reidrisk, tmp_path,
     monkeypatch.setitem(sys.modules, "altair", None)
     done = reidrisk("study", "run", "carey-fig2", "--out", "out")
     assert done.code == 2
-    assert 'pip install "reidrisk[report]"' in done.err
+    assert 'pip install ".[report]"' in done.err
     assert not (tmp_path / "out").exists()
 
 

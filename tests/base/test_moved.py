@@ -76,7 +76,7 @@ def test_without_the_studies_an_old_name_says_how_to_get_it(module, name, monkey
     for known in [known for known in sys.modules if known.partition(".")[0] == "reidrisk_studies"]:
         monkeypatch.delitem(sys.modules, known)
     monkeypatch.setattr(sys, "meta_path", [_Nowhere, *sys.meta_path])
-    with pytest.raises(MissingExtraError, match=r"pip install reidrisk-studies$"):
+    with pytest.raises(MissingExtraError, match=r"pip install ./studies$"):
         getattr(module, name)
 
 
@@ -94,7 +94,8 @@ def test_without_the_studies_the_command_says_how_to_get_them(words):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "reidrisk: the studies are a package of their own; install it with: pip install reidrisk-studies\n"
+        "reidrisk: the studies are a package of their own; install it, in the folder of the source of reidrisk, with: "
+        "pip install ./studies\n"
     )
 
 

@@ -222,7 +222,7 @@ def test_without_the_extra_the_install_command_is_named(reidrisk, visits, lists,
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
     done = reidrisk("simulate", "topics", "--histories", visits, *lists, "--observers", "a.com")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert 'pip install "reidrisk[topics]"' in done.err
+    assert 'pip install ".[topics]"' in done.err
 
 
 def test_the_menu_is_shown_without_a_command(reidrisk):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base.errors import MissingExtraError
+from reidrisk.base.extras import INSTALL
 
 STUDIES = "reidrisk-studies"  # the distribution that holds the papers' figures, and what only they use
 
@@ -28,7 +29,8 @@ def moved(module: str, homes: Mapping[str, str] | None = None) -> Callable[[str]
     Traceback (most recent call last):
         ...
     reidrisk.base.errors.MissingExtraError: reidrisk.cohorts.weekly_histories is now in
-    no_such_studies.floc.weekly_histories; install it with: pip install reidrisk-studies
+    no_such_studies.floc.weekly_histories; install it, in the folder of the source of reidrisk, with:
+    pip install ./studies
     """
 
     def find(name: str) -> Any:
@@ -41,8 +43,7 @@ def moved(module: str, homes: Mapping[str, str] | None = None) -> Callable[[str]
         except ModuleNotFoundError as error:
             if error.name != home.partition(".")[0]:
                 raise
-            install = f"pip install {STUDIES}"
-            raise MissingExtraError(f"{module}.{name} is now in {home}; install it with: {install}") from error
+            raise MissingExtraError(f"{module}.{name} is now in {home}; {INSTALL} ./studies") from error
         place = f"{home}.{new}" if new else home
         warnings.warn(f"{module}.{name} is now in {place}", DeprecationWarning, stacklevel=2)
         return getattr(found, new or name, found)

@@ -7,8 +7,8 @@ import typer
 
 from reidrisk import __version__
 from reidrisk.base.errors import MissingExtraError
+from reidrisk.base.extras import INSTALL
 from reidrisk.base.foreign import MASK_VARIABLE
-from reidrisk.base.moved import STUDIES
 from reidrisk.cli import audit, bandits, bench, bounds, cohorts, compare, convert, demo, release, sharing, simulate
 from reidrisk.cli.gate import gate
 
@@ -41,7 +41,7 @@ app.add_typer(bandits.bandits, name="bandits", rich_help_panel=_RELEASE)
 
 def _no_studies(context: typer.Context) -> None:
     """Run published experiments again (not installed: see `reidrisk study`)."""
-    raise MissingExtraError(f"the studies are a package of their own; install it with: pip install {STUDIES}")
+    raise MissingExtraError(f"the studies are a package of their own; {INSTALL} ./studies")
 
 
 # Menus that other distributions bring along, by entry points; without the studies, how to get them.

@@ -253,7 +253,7 @@ def read_panel(path: Path, listed: Path, taxonomy: Path) -> Browsing:
 
     from reidrisk.topics import HostClassifier, Taxonomy
 
-    reader = require("pyreadr", "all", "reading an R file", package="reidrisk-studies")
+    reader = require("pyreadr", "all", "reading an R file", folder="./studies")
     try:
         table = next(iter(reader.read_r(path, output_format="polars").values()))
     except (reader.PyreadrError, reader.LibrdataError, StopIteration, OSError, ValueError) as error:

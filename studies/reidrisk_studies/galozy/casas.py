@@ -138,7 +138,7 @@ def read_home(path: str | Path) -> list[tuple[float, str, str]]:
 
 def sensor_graph(events: list[tuple[float, str, str]]) -> Any:
     """Join every two sensors that fired one after the other."""
-    graph = require("networkx", "all", "a graph of sensors", package="reidrisk-studies").Graph()
+    graph = require("networkx", "all", "a graph of sensors", folder="./studies").Graph()
     graph.add_nodes_from(sorted({sensor for _, sensor, _ in events}))
     pairs = {(a[1], b[1]) for a, b in pairwise(events) if a[1] != b[1]}
     graph.add_edges_from(sorted(pairs))

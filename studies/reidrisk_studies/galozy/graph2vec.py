@@ -70,7 +70,7 @@ def graph2vec(
     """
     if dimensions < 1 or epochs < 1 or min_count < 1 or depth < 0:
         raise OptionError("dimensions, epochs and min_count must be at least 1, depth at least 0")
-    library = require("gensim.models.doc2vec", "all", "Graph2Vec", package="reidrisk-studies")
+    library = require("gensim.models.doc2vec", "all", "Graph2Vec", folder="./studies")
     words = [neighbourhood_words(graph, depth) for graph in graphs]
     if max(Counter(word for spelled in words for word in spelled).values(), default=0) < min_count:
         raise DataError(f"no word occurs {min_count} times in these {len(words)} graphs; choose a lower min_count")

@@ -473,7 +473,7 @@ except ReidRiskError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert 'pip install "reidrisk[release]"' in done.stdout, done.stderr
+    assert 'pip install ".[release]"' in done.stdout, done.stderr
 
 
 def test_the_former_name_of_fitting_works_and_warns():

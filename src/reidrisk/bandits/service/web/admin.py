@@ -14,6 +14,7 @@ from reidrisk.bandits.service.snapshot import PUBLISHED
 from reidrisk.bandits.service.web.overview import metrics, overview
 from reidrisk.bandits.service.web.problems import documented, problem
 from reidrisk.bandits.service.web.state import Agent, Service, administrating
+from reidrisk.base.extras import INSTALL
 
 admin = APIRouter(
     prefix="/admin", tags=["administrator"], dependencies=[Depends(administrating)], responses=documented(401, 422)
@@ -119,7 +120,7 @@ def page(service: Service, authorization: Annotated[str, Header()] = "") -> Resp
         found.headers["WWW-Authenticate"] = 'Basic realm="reidrisk"'
         return found
     if service.page is None:
-        raise Refusal(501, "page-missing", 'the page needs more libraries: pip install "reidrisk[report]"')
+        raise Refusal(501, "page-missing", f'the page needs more libraries; {INSTALL} ".[report]"')
     headers = {"Cache-Control": "no-store", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}
     return Response(service.page(overview(service)), media_type="text/html; charset=utf-8", headers=headers)
 
