@@ -84,6 +84,11 @@ def test_a_column_that_is_called_so_and_cannot_be_read_is_noted_or_refused(colum
     assert "unreadable-column" not in codes(io.read_export(frame, Reading(**{role: "none"})))
 
 
+def test_a_date_beside_lists_is_noted_as_well():
+    frame = pa.table({"user": [1, 1, 2], "date": ["soon", "later", "now"], "items": [["a"], ["b"], ["a"]]})
+    assert [note["column"] for note in io.read_export(frame).notes if note.code == "unreadable-column"] == ["date"]
+
+
 def test_signs_of_damage_are_noted(tmp_path):
     rows = [f"{2.98 + n / 100:.2f}E+13,tea" for n in range(4)] * 3
     note = next(note for note in io.read_export(text(tmp_path, ["user,item", *rows])).notes if "scien" in note.code)

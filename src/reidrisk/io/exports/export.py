@@ -249,7 +249,8 @@ def _read_lists(source: Source, how: Reading, user: str | None, time: str | None
     roles = Roles(user, time, lists)
     kind = "log" if is_log else "lists"
     records = read.records if is_log else read.records.bags().with_notes(())
-    return Export(kind, records, understood(source, kind, roles, (read.how["times"] or "", "")), read.notes)
+    notes = (*read.notes, *unreadable(source, how, roles))
+    return Export(kind, records, understood(source, kind, roles, (read.how["times"] or "", "")), notes)
 
 
 def understood(source: Source, kind: str, roles: Roles, times: tuple[str, str] | None) -> Note:
