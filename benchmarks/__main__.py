@@ -17,12 +17,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 SMALLER = {
-    "aim": "--people 600 --trials 10 --budget 0.2",
+    "aim": "--people 300 --trials 2",
     "attack_scale": "--users 50_000",
     "attackers": "--users 300 --queries 100 --only published --only lastfm --only fitbit",
     "attributes": "--queries 500",
     "bandits": "",
     "ceiling": "--users 2_000 --fitted 20_000 --types 10 --steps 60 --sample 500",
+    "changes": "--set logs --people 300",
     "cohorts": "",
     "doors": "--only codes-20-digits-lines --only cells-people",
     "engines": "--users 200_000",

@@ -11,6 +11,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mitigations import Coarsen, Draw, DropPeople, RandomItem, Rotate, Shorten, SuppressRare
 from reidrisk.mitigations.scoring import found
 from reidrisk.records import Case, Events, Truth
+from reidrisk.records.calendar import days_by_hour
 
 EVERY = [
     RandomItem(0.3),
@@ -245,3 +246,40 @@ def test_every_change_is_registered_with_strengths_that_fit(bags_case, traces_ca
                 for one in (*entry.mitigation.usual(case), *ladder[:1], *ladder[-1:]):
                     one.apply(case)
     assert len({entry.name for entry in mitigations.registry()}) == 12
+
+
+def log_of(people=60, seed=0):
+    rng = np.random.default_rng(seed)
+    n = 20 * people
+    when = np.datetime64("2024-01-01T00", "h") + rng.integers(24 * 90, size=n)
+    log = {"who": rng.integers(people, size=n), "what": rng.integers(9, size=n), "when": when.astype("M8[s]")}
+    return Events(log, user="who", items="what", time="when").bags()
+
+
+@pytest.mark.parametrize("text", ["draw:0.4", "shorten:6", "random-item:0.5", "coarsen:3", "suppress-rare:55"])
+def test_counts_moments_hours_and_visits_of_a_log_tell_of_the_same_events(text):
+    before = log_of()
+    after = mitigations.named(text).apply(Case(before, before, Truth(np.arange(60), "rows")), seed=1).queries
+    when = after.timeline
+    counts = np.zeros(after.counts.shape, dtype=int)
+    np.add.at(counts, (when.owner, when.item), 1)
+    assert (counts == after.counts.toarray()).all()
+    owner, item = (one.astype(np.int32) for one in (when.owner, when.item))
+    assert (days_by_hour(owner, item, when.time, counts.shape) != after.clock).nnz == 0
+    if after.visits is not None:
+        assert (after.visits.together() != after.counts).nnz == 0
+    moments = {
+        (row, time) for row, time in zip(before.timeline.owner.tolist(), before.timeline.time.tolist(), strict=True)
+    }
+    assert moments >= {(row, time) for row, time in zip(when.owner.tolist(), when.time.tolist(), strict=True)}
+
+
+def test_hours_without_moments_go_with_their_events():
+    before = log_of(people=300).with_timeline(None)
+    case = Case(before, before, Truth(np.arange(300), "rows"))
+    fewer = mitigations.Draw(0.3).apply(case, seed=1).queries.clock
+    assert fewer[:, :216].sum() / before.clock[:, :216].sum() == pytest.approx(0.3, abs=0.02)
+    assert fewer[:, 216:].sum() / before.clock[:, 216:].sum() == pytest.approx(0.3, abs=0.03)  # hardly two of one hour
+    other = mitigations.RandomItem(0.5).apply(case, seed=1).queries.clock
+    assert other.sum() == pytest.approx(before.clock.sum(), rel=0.01)
+    assert other[:, :216].minimum(before.clock[:, :216]).sum() / before.clock[:, :216].sum() < 0.7

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from reidrisk import Bags, Traces, attacks, mitigations
+from reidrisk.attacks import BM25
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.mitigations import Draw, Rotate, Shorten, SuppressRare, Together, Trial, named, search
+from reidrisk.mitigations import Coarsen, Draw, Rotate, Shorten, SuppressRare, Together, Trial, Verdict, named, search
 from reidrisk.mitigations.scoring import found as scored
-from reidrisk.records import Case, Truth
+from reidrisk.records import Case, Events, Truth
+from reidrisk.scenarios import TwoTables
 
 N, AIM = 300, 0.25
 ATTACK = attacks.TfIdf()
@@ -54,6 +56,24 @@ def test_an_aim_that_one_change_alone_cannot_reach_is_tried_with_two():
     assert answer.found is None  # one item that few share is enough
     assert answer.best.risk.high > 0.05
     assert len(answer.looked_at) <= 3
+
+
+def test_nothing_is_within_the_aim_unless_the_slow_attack_of_the_verdict_confirmed_it():
+    rng = np.random.default_rng(0)
+    who, day = np.repeat(np.arange(160), 12), rng.integers(60, size=1_920)
+    log = {"who": who, "what": rng.integers(6, size=len(who)), "day": np.datetime64("2024-01-01") + day}
+    case = TwoTables(*(Events(log, user="who", items="what", time="day") for _ in range(2))).case()
+    entries = tuple(attacks.registry())
+    slow, quick = (next(one for one in entries if one.name == name) for name in ("coincidences", "bm25"))
+    verdict = Verdict.of(case, (quick, slow), Trial())
+    assert verdict.risk.attack == "Coincidences"
+    answer = search(case, 0.3, budget=0.01, changes=[Coarsen], verdict=verdict)
+    assert answer.before.rate == verdict.risk.rate > 0.9
+    assert "Coincidences" in answer.attacks
+    assert answer.found is None  # few items are left, and the days are as they were
+    assert all(one.full and one.risk.rate > 0.3 for one in answer.looked_at)
+    screened = [scored(BM25(), Coarsen(keep=1).released(case), np.arange(160))[0].mean()]
+    assert max(screened) < 0.3  # by which alone there would have been an answer
 
 
 def test_the_level_is_divided_by_what_is_looked_at():

@@ -36,7 +36,7 @@ def agreement(case):
 
 
 def test_more_noise_leaves_as_many_tokens_as_the_new_noise_says(case, trial):
-    changed = System(noise=0.4).within(trial).apply(case)
+    changed = System(noise=0.4).within(trial, case).apply(case)
     for name in ("targets", "queries"):
         same = (getattr(changed, name).tokens == getattr(case, name).tokens).mean()
         assert same == pytest.approx(0.6 / 0.95, abs=0.04)
@@ -44,16 +44,16 @@ def test_more_noise_leaves_as_many_tokens_as_the_new_noise_says(case, trial):
 
 
 def test_fewer_tokens_make_two_observers_agree_more_often(case, trial, sets):
-    changed = System(top_k=1).within(trial).apply(case)
+    changed = System(top_k=1).within(trial, case).apply(case)
     assert agreement(changed) == pytest.approx(0.95**2, abs=0.03)  # one token, unless either answer is random
     held = (changed.queries.tokens[:, :, None] == sets.tokens).any(axis=2).mean()
     assert held == pytest.approx(0.95, abs=0.03)
-    two = System(top_k=2, noise=0.3).within(trial).apply(case)
+    two = System(top_k=2, noise=0.3).within(trial, case).apply(case)
     assert agreement(two) == pytest.approx(0.7**2 / 2, abs=0.04)
 
 
 def test_the_attacker_is_told_of_the_system_as_it_is_now(case, trial):
-    change = System(noise=0.3, top_k=3).within(trial)
+    change = System(noise=0.3, top_k=3).within(trial, case)
     known = change.known_to_attacker(case)
     assert (known.mechanism.noise, known.mechanism.top_k) == (0.3, 3)
     entry = next(one for one in attacks.registry() if one.attack is attacks.WeightedHamming)
@@ -61,7 +61,7 @@ def test_the_attacker_is_told_of_the_system_as_it_is_now(case, trial):
     assert (told.noise, told.top_k) == (pytest.approx(0.3), 3)
     unaware = attackers(change.released(case), [entry], trial, knows=False)[0]
     assert (unaware.noise, unaware.top_k) == (pytest.approx(0.05), 5)
-    both = named("system:0.2 + draw:0.5").within(trial).known_to_attacker(case)
+    both = named("system:0.2 + draw:0.5").within(trial, case).known_to_attacker(case)
     assert both.mechanism.noise == 0.2
 
 
@@ -84,7 +84,7 @@ def test_what_the_system_does_not_allow_is_refused_in_one_line(case, trial):
         (System(top_k=6), trial, "holds 5 tokens of a person"),
     ):
         with pytest.raises(DataError) as error:
-            change.within(how).apply(case)
+            change.within(how, case).apply(case)
         assert said in str(error.value)
         assert "\n" not in str(error.value)
     for text in ("system", "system:1.5", "system:top_k=0"):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from reidrisk import Bags, attacks, mitigations
+from reidrisk import Bags, Traces, Vocabulary, attacks, mitigations
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mitigations import Trial, kept, tried
-from reidrisk.records import Case, Truth
+from reidrisk.records import Attributes, Case, Events, Truth
 
 
 def test_the_difference_is_paired_and_the_adapted_attacker_is_never_weaker(traces_case):
@@ -58,6 +58,62 @@ def test_random_items_are_not_counted_as_kept(traces_case):
     assert left.overall == left.observations == pytest.approx(0.4, abs=0.06)
 
 
+@pytest.mark.parametrize("p", [0.2, 0.6])
+def test_random_items_keep_those_that_were_drawn_again_and_no_other(p):
+    rng = np.random.default_rng(0)
+    bags = Bags(rng.poisson(3.0, (2_000, 5)))
+    case = Case(bags, bags, Truth(np.arange(2_000), "rows"))
+    alone = kept(case, mitigations.RandomItem(p).released(case))
+    assert alone.observations == pytest.approx(1 - p + p / 5)
+    half = kept(case, mitigations.named(f"draw:0.5 + random-item:{p}").released(case))
+    assert half.observations == pytest.approx((1 - p + p / 5) / 2, abs=0.01)
+    traces = Traces(rng.integers(5, size=(2_000, 4)), n_tokens=5)
+    cells = Case(traces, traces, case.truth)
+    assert kept(cells, mitigations.RandomItem(p).released(cells)).observations == pytest.approx(1 - p + p / 5, abs=0.02)
+
+
+def test_what_is_kept_counts_events_whatever_they_amount_to():
+    log = {"who": [1, 1, 2, 2], "what": ["tea", "rum", "tea", "gin"], "day": [0, 1, 0, 1], "n": [98, 2, 1, 1]}
+    bags = Events(log, user="who", items="what", time="day", amount="n").bags()
+    case = Case(bags, bags, Truth(np.arange(2), "rows"))
+    assert kept(case, mitigations.SuppressRare(2).released(case)).observations == 0.5
+
+
+def test_merged_values_are_not_as_they_were():
+    people = Attributes({"age": [31, 34, 40, 52], "sex": ["f", "m", "f", "m"]})
+    case = Case(people, people, Truth(np.arange(4), "rows"))
+    assert kept(case, mitigations.Generalise({"age": 10}).released(case)).observations == 6 / 8
+
+
+def test_whoever_is_left_out_is_not_counted_as_not_found():
+    table = Bags(np.eye(200, dtype=int) + np.random.default_rng(0).poisson(0.2, (200, 200)))
+    case = Case(table, table, Truth(np.arange(200), "rows"))
+    for side in ("queries", "targets"):
+        found = tried(case, [mitigations.DropPeople(0.2)], attacks=[attacks.TfIdf()], trial=Trial(side=side))
+        one = found.tried[0]
+        assert found.before.rate == one.risk.rate == 1.0
+        assert one.risk.n_queries == 80
+        assert one.difference.low <= one.difference.difference == 0.0 <= one.difference.high
+
+
+def test_a_change_that_does_not_fit_is_refused_with_its_reason_and_others_are_tried(bags_case):
+    found = tried(bags_case, [mitigations.Rotate(2), mitigations.Draw(0.5)], attacks=[attacks.TfIdf()])
+    assert [one.change for one in found.tried] == ["draw:0.5"]
+    assert [(one.change, "visits" in one.why) for one in found.refused] == [("rotate:2", True)]
+
+
+def test_what_vanishes_is_the_gain_that_who_knows_takes_back():
+    n = 60
+    fine = np.zeros((n, 2 * n), dtype=int)
+    fine[np.arange(n), 2 * np.arange(n)] = 1
+    names = Vocabulary([f"{kind}-{i}" for i in range(n) for kind in "ab"])
+    case = Case(*(Bags(fine, vocabulary=names) for _ in range(2)), Truth(np.arange(n), "rows"))
+    change = mitigations.Coarsen({label: label.partition("-")[2] for label in names.labels})
+    one = tried(case, [change], attacks=[attacks.TfIdf()]).tried[0]
+    assert (one.risk.rate, one.vanishes) == (1.0, 1.0)
+    assert one.naive.rate < 0.1
+
+
 def test_a_use_of_the_records_is_what_is_kept(bags_case):
     found = tried(
         bags_case,
@@ -90,10 +146,12 @@ def test_queries_are_sampled_and_the_attacker_still_sees_all(traces_case):
     assert found.before.n_targets == 150
 
 
-def test_an_attack_for_which_there_is_no_time_is_named(traces_case):
-    found = tried(traces_case, [mitigations.Draw(0.5)], budget=0.001)
-    assert found.left_out == ("profile-bayes",)
-    assert "ProfileBayes" not in found.attacks
+def test_an_attack_for_which_there_is_no_time_is_named_and_that_of_the_verdict_is_none_of_them(bags_case):
+    found = tried(bags_case, [mitigations.Draw(0.5)], budget=0.001)
+    assert found.left_out
+    assert found.before.attack not in found.left_out
+    assert found.before.attack in found.attacks
+    assert all(found.before.attack in one.attacks and one.full for one in found.tried)
 
 
 def test_bad_input_is_refused(traces_case):

@@ -16,7 +16,7 @@ from reidrisk.audit.bounding import bounds_at
 from reidrisk.audit.carried import carried_by
 from reidrisk.audit.choice import telling_epochs
 from reidrisk.audit.ends import error_parts, lower_end, strongest
-from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
+from reidrisk.audit.further import further, is_asked, plain_of, strongest_of, verdict_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.per_person import Scored
 from reidrisk.audit.ranks import rank_notes
@@ -150,16 +150,28 @@ def audit_case(
         scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),
     )
     able = [attack for attack in chosen if not attack.reads_cells]  # changed records have no cells of a file
-    best = max((risk for risk in risks if strongest_of(able, risk.attack)), key=lambda risk: risk.rate, default=None)
-    worst_attack = strongest_of(able, None if best is None else best.attack)
-    if worst is not None and best is not None and strongest_of(able, worst.attack) is None and is_asked(spec):
-        ranked += (Note("changes-without-cells", attack=worst.attack, by=best.attack, rate=best.rate),)
+    lead, reach = worst, used
+    if worst is not None and is_asked(spec) and strongest_of(able, worst.attack) is None:
+        lead = max(
+            (risk for risk in risks if strongest_of(able, risk.attack)), key=lambda risk: risk.rate, default=None
+        )
+        if lead is not None:
+            reach = Look(lead.n_epochs, lead.which)
+            ranked += (Note("changes-without-cells", attack=worst.attack, by=lead.attack, rate=lead.rate),)
+
+    def looked(seen: Case) -> Case:
+        targets, queries = axis_of(seen, spec, scenario).seen(reach)
+        return dataclasses.replace(seen, targets=targets, queries=queries)
+
+    partly = reach.n < axis.size or bool(reach.which)
+    verdict = verdict_of(lead, risks, asked.rows, able, attacks, looked if partly else None)
     within = steps.within("changes", extra) if is_asked(spec) else None
     more = further(
         case,
         spec,
-        worst_attack,
+        verdict,
         plain=plain_of(chosen, risks),
+        strongest=strongest_of(able, None if lead is None else lead.attack),
         scenario=scenario,
         questions=questions,
         engine=engine,

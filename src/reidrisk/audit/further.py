@@ -1,26 +1,29 @@
 """What an audit is asked beside the risk: what would lower it, what gives people away, and what if there were more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from reidrisk import measure, mitigations
-from reidrisk.attacks import Attack, Rehearsed
+from reidrisk.attacks import Attack, Rehearsed, registry
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base import DataError, Note, OptionError, Progress, Result, Risk
+from reidrisk.base import DataError, Ints, Note, OptionError, Progress, Result, Risk
 from reidrisk.io.taxonomy import read_taxonomy, roots
 from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side
-from reidrisk.mitigations.trying import attack_cost
+from reidrisk.mitigations.scoring import Verdict, seconds_of
 from reidrisk.records import Attributes, Case, TopSets, Traces, Truth
 from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
-_PEOPLE, _FEWEST = 2_000, 600  # records that are asked about where they are taken apart, at most and at least
-_KINDS, _PAIRS = 4, 7  # parts of records without periods or columns; measurements beside one with and one without each
-_FOR_PARTS = 1 / 3  # of the time: what gives people away
+_PEOPLE, _FEWEST = 2_000, 300  # limit: records that are asked about where they are taken apart, at most and at least
+_KINDS, _PAIRS = (
+    4,
+    7,
+)  # limit: parts of records without periods or columns; measurements beside one with and one without each
+_FOR_PARTS = 1 / 3  # limit: of the time: what gives people away
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +45,11 @@ def is_asked(spec: AuditSpec) -> bool:
 def further(
     case: Case,
     spec: AuditSpec,
-    strongest: Attack[Any] | None,
+    verdict: Verdict | None,
     *,
     scenario: Note | None = None,
     plain: Attack[Any] | None = None,
+    strongest: Attack[Any] | None = None,
     questions: int = 1,
     engine: Engine | None = None,
     top_sets: TopSets | None = None,
@@ -53,12 +57,12 @@ def further(
 ) -> Further | None:
     """Answer what the spec asks for beside the risk; nothing where it asks for nothing or who is whom is not known.
 
-    ``strongest`` is the attack that found most people: it says what if there were more. What gives people away says the
-    strongest of those that learn quickly, ``plain``, since it learns anew for each part; default: the strongest.
-    Where the case is one of several ``questions``, each has its part of ``spec.what_if_budget``: changes two thirds of
-    it, and what gives people away the rest.
+    Changes are held against the ``verdict``. ``strongest`` is its attack as it was fitted: it says what if there were
+    more. What gives people away says the strongest of those that learn quickly, ``plain``, since it learns anew for
+    each part; default: the strongest. Where the case is one of several ``questions``, each has its part of
+    ``spec.what_if_budget``: changes two thirds of it, and what gives people away the rest.
     """
-    if case.truth is None or strongest is None or not is_asked(spec):
+    if case.truth is None or verdict is None or strongest is None or not is_asked(spec):
         return None
     known = _with_counterpart(case)
     system = spec.mechanism(breadth(case.targets))
@@ -70,15 +74,34 @@ def further(
     what_if = aim = parts = ahead = None
     if spec.what_if or changes:
         time = budget * (1.0 - _FOR_PARTS) if spec.what_if else budget
-        what_if = _changes(known, spec, changes, trial, time, notes, progress)
+        what_if = _changes(case, spec, changes, trial, time, notes, verdict, progress)
     if spec.what_if or kinds is not None:
         parts = _parts(known, spec, plain or strongest, budget * _FOR_PARTS, notes, kinds)
     if spec.aim is not None:
-        aim = mitigations.search(known, spec.aim, budget, trial=trial, progress=progress)
+        aim = mitigations.search(case, spec.aim, budget, trial=trial, progress=progress, verdict=verdict)
     if spec.population is not None:
         given = (known.targets, known.queries, spec.population, known.truth)
         ahead = measure.forecast(strongest, *given, seed=spec.seed)
     return Further(what_if, aim, parts, ahead, tuple(notes))
+
+
+def verdict_of(
+    worst: Risk | None,
+    risks: Sequence[Risk],
+    rows: Ints,
+    chosen: Sequence[Attack[Any]],
+    own: Sequence[Attack[Any]],
+    look: Callable[[Case], Case] | None,
+) -> Verdict | None:
+    """Return what changes are held against: the strongest row, and the ``chosen`` attacks by the most each found."""
+    if worst is None or worst.attack not in {one.name for one in chosen}:
+        return None
+    most = {risk.attack: max(one.rate for one in risks if one.attack == risk.attack) for risk in risks}
+    by_class = {one.attack: one for one in registry()}
+    # Those of the caller's own are taken as they are; others are made anew for what is known of each change.
+    found = {one.name: one if one in own else by_class.get(type(one), one) for one in chosen if one.name in most}
+    others = sorted((name for name in found if name != worst.attack), key=lambda name: -most[name])
+    return Verdict(found[worst.attack], worst, rows, tuple(found[name] for name in others), look)
 
 
 def _missed(case: Case, kinds: Mapping[str, str]) -> list[Note]:
@@ -110,16 +133,17 @@ def _changes(
     trial: Trial,
     budget: float,
     notes: list[Note],
+    verdict: Verdict,
     progress: Progress | None,
 ) -> mitigations.WhatIf | None:
     """Try the changes; where only what fits was asked for, none if there is no time for it."""
     if spec.what_if == "fits" and not changes:
-        needed = mitigations.shortest(case, trial)
+        needed = mitigations.shortest(case, verdict, trial)
         if needed > budget:
-            notes.append(Note("changes-left-out", seconds=needed, budget=budget))
+            notes.append(_too_long("changes-left-out", needed, budget, spec))
             return None
-    found = mitigations.tried(case, changes or None, None, trial, budget, progress=progress)
-    if found.tried:
+    found = mitigations.tried(case, changes or None, None, trial, budget, progress=progress, verdict=verdict)
+    if found.tried or found.refused:
         return found
     notes.append(Note("no-change-fits"))
     return None
@@ -135,7 +159,7 @@ def _parts(
 ) -> measure.Attribution | None:
     """Take the records apart, on as many people as there is time for; none if that are too few."""
     given = (case.targets, case.queries, case.truth)
-    seconds, n = attack_cost(attack, case), len(case.queries)
+    seconds, n = seconds_of(attack, case), len(case.queries)
     sample = min(_PEOPLE, n)
     by = None if kinds is None else roots(kinds)
     n_parts = len(set(by.values())) + 1 if by is not None else _KINDS
@@ -143,7 +167,7 @@ def _parts(
     while sample > _FEWEST and runs * seconds(sample) > budget:
         sample //= 2
     if runs * seconds(sample) > budget and spec.what_if == "fits":
-        notes.append(Note("parts-left-out", seconds=runs * seconds(sample), budget=budget))
+        notes.append(_too_long("parts-left-out", runs * seconds(sample), budget, spec))
         return None
     try:
         return measure.attribution(
@@ -152,6 +176,12 @@ def _parts(
     except DataError:
         notes.append(Note("nothing-to-take-apart"))
         return None
+
+
+def _too_long(code: str, needed: float, budget: float, spec: AuditSpec) -> Note:
+    """Return that something was left out, with the whole budget that was given and the one that it takes."""
+    whole = spec.what_if_budget
+    return Note(code, seconds=float(np.ceil(needed / budget * whole)), budget=whole)
 
 
 def _with_counterpart(case: Case) -> Case:

@@ -22,7 +22,8 @@ class View:
     of its own, and a person who was left out has none. ``known_as`` says the same of the targets; ``None``: each is
     what it was. ``noise`` is the probability, as far as the attacker knows, that an item is any item at all. ``asked``
     are the queries before the change that it is judged by; ``None``: all. ``mechanism`` is the system as it is now,
-    where the system itself was changed.
+    where the system itself was changed. ``replaced`` is the share of events whose item was drawn anew, and ``plain``
+    the view without that: by these, what is kept is counted (:mod:`reidrisk.mitigations.cost`).
     """
 
     case: Case
@@ -31,6 +32,8 @@ class View:
     noise: float = 0.0
     asked: Ints | None = None
     mechanism: TopKNoise | None = None
+    replaced: float = 0.0
+    plain: "View | None" = None
 
 
 class Mitigation(ABC):
@@ -121,8 +124,8 @@ class Mitigation(ABC):
             fits = " and ".join(kind.__name__ for kind in self.kinds)
             raise DataError(f"{type(self).__name__} changes {fits}, not {type(case.queries).__name__}")
 
-    def within(self, trial: Any) -> "Mitigation":
-        """Return the change for what a :class:`reidrisk.mitigations.Trial` declares of the system; mostly itself."""
+    def within(self, trial: Any, case: Case) -> "Mitigation":
+        """Return the change for what a :class:`reidrisk.mitigations.Trial` declares and a case holds; mostly itself."""
         return self
 
     def _repeatable(self) -> bool:

@@ -1,4 +1,10 @@
-"""What a change costs: how much of the released records, and of what they say, is as it was."""
+"""What a change costs: how much of the released records, and of what they say, is as it was.
+
+**Kept** is the share of the released events that are as they were: still there, with the item they had. An event is a
+row of a log, a cell of a table, a unit of a count; how much it counts makes no difference. Replacing 60 % of the items
+by random ones of m keeps 1 - 0.6 + 0.6 / m: the chance of drawing the same item again counts. Cells that now share a
+value with others are not as they were, whichever of the values stands for all. Of vectors, see :class:`Kept`.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,21 +13,21 @@ import numpy as np
 
 from reidrisk.base import Floats, Ints, Result, stream
 from reidrisk.mitigations.base import Side, View
-from reidrisk.mitigations.rows import observations
-from reidrisk.records import Case, Vectors
+from reidrisk.mitigations.rows import events
+from reidrisk.records import Attributes, Bags, Case, Vectors
 
-_PAIRS = 4_000
+_PAIRS = 4_000  # limit: pairs of people whose similarity is compared
 
 
 @dataclass(frozen=True, eq=False)
 class Kept(Result):
     """What a change leaves of the released records, each from 0 (nothing) to 1 (everything).
 
-    ``observations``: the share of observations that are as they were, sum of min(before, after) over records and
-    items; ``items``: of the different items, the share that still occurs; ``frequencies``: 1 - the total variation
-    distance of the item frequencies; ``sizes``: 1 - the mean absolute change of how much a record holds, relative to
-    what it held (of several pseudonyms, the one that holds most); ``similarities``: the correlation of the cosine of
-    two people's records before and after, on sampled pairs; ``people``: the share who are still in the release.
+    ``observations``: the share of events that are as they were (:mod:`reidrisk.mitigations.cost`); ``items``: of the
+    different items, the share that still occurs; ``frequencies``: 1 - the total variation distance of the item
+    frequencies; ``sizes``: 1 - the mean absolute change of how much a record holds, relative to what it held (of
+    several pseudonyms, the one that holds most); ``similarities``: the correlation of the cosine of two people's
+    records before and after, on sampled pairs; ``people``: the share who are still in the release.
     Of vectors, ``observations`` and ``frequencies`` are the share of the squared spread that is as it was, ``items``
     that of the dimensions, and ``sizes`` compares the spread itself.
     ``utility`` is what the caller's own use of the records gives, before and after.
@@ -40,8 +46,7 @@ class Kept(Result):
         """The share of observations that are as they were, in one record; or, where there is a utility, what it keeps.
 
         It is the smaller of ``observations`` and ``sizes``: whatever is under several pseudonyms is as it was, and only
-        what the largest of them holds can still be used together. The mean of all five, which it was once, flattered
-        random items, which leave lengths and the list of items as they are.
+        what the largest of them holds can still be used together.
         """
         if self.utility is not None:
             before, after = self.utility
@@ -59,9 +64,10 @@ def kept(case: Case, view: View, side: Side = "queries", seed: int = 0) -> Kept:
     0.56
     """
     name = "targets" if side == "targets" else "queries"
-    if isinstance(case.queries, Vectors):
-        return _of_vectors(getattr(case, name), getattr(view.case, name), seed)
-    before, after = observations(getattr(case, name)), observations(getattr(view.case, name))
+    one, two = getattr(case, name), getattr(view.case, name)
+    if isinstance(one, Vectors):
+        return _of_vectors(one, two, seed)
+    before, after = _events(one), _events(two)
     part_of = view.part_of if name == "queries" else view.known_as
     part_of = np.arange(after.shape[0]) if part_of is None else part_of
     asked = view.asked if view.asked is not None and name == "queries" else np.arange(before.shape[0])
@@ -75,7 +81,7 @@ def kept(case: Case, view: View, side: Side = "queries", seed: int = 0) -> Kept:
     f, g = (np.asarray(table.sum(axis=0), dtype=np.float64).ravel() for table in (before, after))
     f = np.concatenate((f, np.zeros(len(g) - len(f))))
     return Kept(
-        observations=_same(before, after, owner) / total,
+        observations=_as_they_were(case, view, name, asked) / total,
         items=float(((f > 0) & (g > 0)).sum() / max((f > 0).sum(), 1)),
         frequencies=1.0 - 0.5 * float(np.abs(f / max(f.sum(), 1.0) - g / max(g.sum(), 1.0)).sum()),
         sizes=max(0.0, 1.0 - float(np.abs(np.asarray(before.sum(axis=1)).ravel() - held).sum()) / total),
@@ -106,8 +112,30 @@ def _of_vectors(before: Vectors, after: Vectors, seed: int) -> Kept:
     return Kept(same, min(1.0, y.shape[1] / x.shape[1]), same, wide, alike)
 
 
+def _events(table: Any) -> Any:
+    """Return how many events each record has of each item."""
+    return events(table) if isinstance(table, Bags) else table.bags().counts
+
+
+def _as_they_were(case: Case, view: View, name: str, asked: Ints) -> float:
+    """Return how many events of those asked about are there still with the item they had, whoever they are now of."""
+    seen = view if view.plain is None or not isinstance(case.queries, Bags) else view.plain
+    one, two = getattr(case, name), getattr(seen.case, name)
+    part_of = seen.part_of if name == "queries" else seen.known_as
+    part_of = np.arange(len(two)) if part_of is None else part_of
+    part = np.flatnonzero(np.isin(part_of, asked))
+    if isinstance(one, Bags):
+        again = 1.0 - view.replaced + view.replaced / one.n_tokens  # a random item may be the same
+        return again * _same(_events(one), _events(two)[part], part_of[part])
+    then, now = one.tokens[part_of[part]].astype(np.int64), two.tokens[part].astype(np.int64)
+    same = (now >= 0) & (now == then)
+    if isinstance(one, Attributes):
+        same &= ~np.isin(now, now[(now >= 0) & (now != then)])  # a value that now stands for others too
+    return float(same.sum())
+
+
 def _same(before: Any, after: Any, owner: Ints) -> int:
-    """Return how many observations each person had and still has, whatever pseudonym they are under."""
+    """Return how many events each person had and still has, whatever pseudonym they are under."""
     from scipy import sparse
 
     n, width = before.shape[0], after.shape[1]

@@ -1,5 +1,6 @@
 """Fewer and coarser attributes: leave columns out, or merge values of a column."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -12,10 +13,11 @@ from reidrisk.mitigations.registry import register
 from reidrisk.mitigations.rows import masked
 from reidrisk.records import Attributes, Case
 
-Coarser = float | Mapping[str, str]
-"""The width of bins of numbers, how many first letters of a code stay, or the parent of each value."""
-_BINS = (20, 8, 3)  # of a column of numbers, from mild to strong
-_LETTERS = (1, 2, 3)  # of a code, that go
+Coarser = float | str | Mapping[str, str]
+"""The width of bins of numbers, how much of a code stays (``2`` or ``"first 2 digits"``), or parents of values."""
+_FIRST = re.compile(r"first (\d+)( [a-z]+)?")
+_BINS = (20, 8, 3)  # limit: of a column of numbers, from mild to strong
+_LETTERS = (1, 2, 3)  # limit: of a code, that go
 
 
 @register(kinds=(Attributes,))
@@ -79,8 +81,9 @@ class Generalise(Mitigation):
     """Merge values of columns: numbers into bins, codes that begin alike, categories with one parent.
 
     ``columns`` says how, by name: the width of the bins of a column of numbers, which begin at its multiples; how many
-    first letters stay of a ``"prefix"`` code; or a mapping from values to their parents, for any column. Merged values
-    are all shown as the first of them, in the order of the column. An attacker sees what was done, and does the same.
+    letters stay of a ``"prefix"`` code, as a number or as ``"first 2 digits"``; or a mapping from values to their
+    parents, for any column. Merged values are all shown as the first of them, in the order of the column. An attacker
+    sees what was done, and does the same.
 
     >>> people = Attributes({"age": [31, 34, 40], "town": ["Ulm", "Bonn", "Ulm"]})
     >>> case = Generalise({"age": 10}).apply(Case(people, people, None))
@@ -94,7 +97,8 @@ class Generalise(Mitigation):
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise OptionError(f"columns say by name how each is generalised, not {self.columns!r}")
         for name, how in self.columns.items():
-            if not isinstance(how, Mapping) and (not is_number(how) or not 0 < how < np.inf):
+            number = how if isinstance(how, Mapping) else _number(how)
+            if not isinstance(number, Mapping) and (not is_number(number) or not 0 < number < np.inf):
                 what = "a width of bins or a number of letters above 0, or a mapping to parents"
                 raise OptionError(f"column {name!r} is generalised by {what}, not {how!r}")
 
@@ -105,7 +109,7 @@ class Generalise(Mitigation):
         for part in text.split(","):
             name, equals, value = part.rpartition("=")
             try:
-                given[name.strip()] = float(value)
+                given[name.strip()] = value.strip() if _FIRST.fullmatch(value.strip()) else float(value)
             except ValueError:
                 equals = ""
             if not equals or not name.strip():
@@ -116,6 +120,13 @@ class Generalise(Mitigation):
     def text(self) -> str:
         """The change as a text; a mapping is named by its number of parents."""
         return f"{self.name}:{','.join(f'{name}={_shown(how)}' for name, how in self.columns.items())}"
+
+    def within(self, trial: Any, case: Case) -> Self:
+        """Return the same with what stays of codes in words: first letters, or first digits."""
+        held = {} if not isinstance(case.queries, Attributes) else {one.name: one for one in case.queries.columns}
+        codes = {name for name, how in self.columns.items() if name in held and held[name].kind == "prefix"}
+        how = {name: _first(held[name], one) if name in codes else one for name, one in self.columns.items()}
+        return type(self)(how)
 
     def check(self, case: Any, seed: int, side: str) -> None:
         """Refuse columns that are not there, or of another kind, and mappings that miss values."""
@@ -163,12 +174,15 @@ def _groups(column: Any, how: Coarser) -> Any:
             known = f"column {column.name!r}: the mapping misses {len(missing):,} of {len(column):,} values, {named}"
             raise DataError(f"{known}; say the parent of each, or that it is its own")
         return np.array([how[label] for label in column.labels])
-    if column.kind == "number":
-        return np.floor(column.numbers / how)
-    if column.kind == "prefix" and is_whole(int(how)) and float(how).is_integer():
-        return np.array([label[: int(how)] for label in column.labels])
+    number = _number(how)
+    if column.kind == "number" and not isinstance(how, str):
+        return np.floor(column.numbers / number)
+    if column.kind == "prefix" and is_whole(int(number)) and float(number).is_integer():
+        return np.array([label[: int(number)] for label in column.labels])
     if column.kind == "prefix":
         raise DataError(f"column {column.name!r} keeps a whole number of letters, not {how}")
+    if column.kind == "number":
+        raise DataError(f"column {column.name!r} holds numbers, whose bins have a width; it has no {how}")
     raise DataError(f"column {column.name!r} holds categories, which have no width; give a mapping to their parents")
 
 
@@ -186,8 +200,25 @@ def _grid(table: Attributes, bins: int, letters: int) -> dict[str, Coarser]:
         elif column.kind == "prefix":
             longest = max((len(label) for label in column.labels), default=0)
             if longest > 1:
-                found[column.name] = max(longest - letters, 1)
+                found[column.name] = _first(column, max(longest - letters, 1))
     return found
+
+
+def _number(how: float | str) -> float:
+    """Return the number in ``"first 2 digits"``, or the number itself; 0 where it is none."""
+    if not isinstance(how, str):
+        return how
+    found = _FIRST.fullmatch(how)
+    return 0.0 if found is None else float(found[1])
+
+
+def _first(column: Any, how: Coarser) -> Coarser:
+    """Return in words how much of a code stays."""
+    if isinstance(how, Mapping):
+        return how
+    kind = "digit" if all(label.isdigit() for label in column.labels) else "letter"
+    number = _number(how)
+    return f"first {number:g} {kind}{'' if number == 1.0 else 's'}"
 
 
 def _round(width: float) -> float:
@@ -209,4 +240,6 @@ def _by_entropy(table: Attributes) -> list[str]:
 
 
 def _shown(how: Coarser) -> str:
+    if isinstance(how, str):
+        return how
     return f"{len(set(how.values()))} parents" if isinstance(how, Mapping) else f"{how:g}"

@@ -33,6 +33,11 @@ class RandomItem(Mitigation):
     def __post_init__(self) -> None:
         from_0_to_1("p", self.p)
 
+    def released(self, case: Case, seed: int = 0, side: Side = "queries") -> View:
+        """Return the changed case; by the case as it was, what is kept is counted."""
+        view = super().released(case, seed, side)
+        return replace(view, replaced=self.p, plain=View(case, view.part_of))
+
     def known_to_attacker(self, case: Case, seed: int = 0, side: Side = "queries", rows: Ints | None = None) -> View:
         """Return the case as released: whoever knows p weighs agreement less."""
         # Attacks are told of one noise for both sides: as much as makes two records of one person agree as often.

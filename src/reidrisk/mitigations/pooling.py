@@ -57,6 +57,8 @@ def stacked(one: TokenRecords, two: TokenRecords) -> TokenRecords:
         from scipy import sparse
 
         both = Bags(sparse.vstack([one.counts, two.counts]).tocsr(), None, one.vocabulary)
+        if one.clock is not None and two.clock is not None:
+            both = both.with_clock(sparse.vstack([one.clock, two.clock]))
         if one.timeline is None or two.timeline is None:
             return both
         return both.with_timeline(one.timeline.beside(two.timeline))
@@ -75,8 +77,10 @@ def _sums(held: Bags, chain: Ints) -> Bags:
     there = chain >= 0
     start = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
     ones = np.ones(int(start[-1]), dtype=np.int64)
-    summed: Any = sparse.csr_array((ones, chain[there], start), shape=(len(chain), len(held))) @ held.counts
-    pooled = Bags(summed, None, held.vocabulary)
+    together: Any = sparse.csr_array((ones, chain[there], start), shape=(len(chain), len(held)))
+    pooled = Bags(together @ held.counts, None, held.vocabulary)
+    if held.clock is not None:
+        pooled = pooled.with_clock(together @ held.clock)
     if held.timeline is None:
         return pooled
     when = held.timeline.take(chain[there])

@@ -10,6 +10,7 @@ from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.pooling import joined, next_pseudonyms, stacked
 from reidrisk.mitigations.registry import register
 from reidrisk.records import Bags, Case, Traces, Truth
+from reidrisk.records.calendar import days_by_hour
 from reidrisk.records.traces import TokenRecords
 
 
@@ -48,6 +49,8 @@ class Rotate(Mitigation):
             raise DataError(
                 "Rotate needs periods, and these Bags do not know their visits; make them of Events with time="
             )
+        if any(isinstance(one, Bags) and one.clock is not None and one.timeline is None for one in tables):
+            raise DataError("Rotate needs the moments of events where their hours are known; compare two tables")
 
     @classmethod
     def usual(cls, case: Case) -> tuple[Self, ...]:
@@ -171,7 +174,10 @@ def _parted_bags(table: Bags, every: int) -> tuple[Bags, Ints, Ints]:
         return parted, row, which
     many = int(which.max(initial=0)) + 1
     place = np.searchsorted(row * many + which, when.owner * many + when.visit // every)
-    return parted.with_timeline(when.regrouped(place, len(row))), row, which
+    parted = parted.with_timeline(when.regrouped(place, len(row)))
+    if table.clock is not None:
+        parted = parted.with_clock(days_by_hour(place.astype(np.int32), when.item, when.time, parted.counts.shape))
+    return parted, row, which
 
 
 def _same_moment(rows: Ints, moment: Ints, known_as: Ints, when: Ints) -> Ints:

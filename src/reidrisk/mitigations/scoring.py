@@ -1,24 +1,29 @@
 """How many people attacks find in a changed case: person by person, whatever pseudonyms they have."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks import Attack, Clock, Entry
-from reidrisk.attacks.registry import nameable
+from reidrisk.attacks import Attack, Entry
+from reidrisk.attacks.registry import by_search, nameable
+from reidrisk.attacks.registry import registry as entries
 from reidrisk.base import DataError, Floats, Ints, Note, Risk, mean_interval
-from reidrisk.measure.jackknife import queries_per_person
-from reidrisk.measure.risk import credits, linked
+from reidrisk.measure.jackknife import Gains
+from reidrisk.measure.risk import chosen_queries, credits, linked, risk_of
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations import rows as observed
 from reidrisk.mitigations.aware import Blurred
 from reidrisk.mitigations.base import Side, View
-from reidrisk.records import Attributes, Case, TopSets
+from reidrisk.records import Attributes, Case, TopSets, Traces, Truth
 from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
+
+Attacker = Entry | Attack[Any]
+"""An attack of the registry, made anew for what is known of each change, or one as it was handed over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,33 +86,24 @@ def _also(view: View, target: Ints) -> list[Ints]:
     return [np.where((target >= 0) & (n < many), first + n, -1) for n in range(int(many.max(initial=1)))]
 
 
-def risk_of_people(case: Case, rows: Ints, credit: Floats, silent: Floats, attack: str, trial: Trial) -> Risk:
-    """Return the rate of people found among these queries of the case before any change."""
-    truth = np.zeros(0, dtype=np.int64) if case.truth is None else case.truth.target[rows]
-    crowd = queries_per_person(truth)
-    low, high = mean_interval(credit, trial.level, crowd)
-    rate, abstained = float(credit.mean()), float(np.minimum(silent, 1.0 - credit).mean())
-    return Risk(
-        rate=rate,
-        low=min(low, rate),
-        high=max(high, rate),
-        incorrect=max(0.0, 1.0 - rate - abstained),
-        abstained=abstained,
-        baseline=float(np.mean(truth >= 0)) / len(case.targets),
-        n_targets=len(case.targets),
-        n_queries=len(rows),
-        attack=attack,
-        n_epochs=getattr(case.queries, "n_epochs", 0),
-        level=trial.level,
-        everyone=len(rows) == len(case.queries),
-        seed=trial.seed,
-        per_user=credit,
-        design_effect=crowd,
-        queries_per_person=crowd,
-    )
+def risk_of_people(
+    case: Case, rows: Ints, credit: Floats, silent: Floats, attack: Attack[Any], trial: Trial, effect: float = 1.0
+) -> Risk:
+    """Return the rate of people found among these queries of the case before any change.
+
+    Its interval allows for the design ``effect`` of the row that it is compared with.
+    """
+    truth = Truth(np.full(len(rows), -1) if case.truth is None else case.truth.target[rows], "given")
+    abstained, everyone = float(np.minimum(silent, 1.0 - credit).mean()), len(rows) == len(case.queries)
+    of = (attack, case.targets, case.queries.take(rows), truth, trial.level, everyone, Gains(None, "changed"))
+    found = risk_of(credit, abstained, *of)
+    effect = max(effect, found.design_effect)
+    low, high = mean_interval(credit, trial.level, effect)
+    low, high = min(low, found.rate), max(high, found.rate)
+    return replace(found, low=low, high=high, design_effect=effect, covers="queries", seed=trial.seed)
 
 
-def attackers(view: View, chosen: Sequence[Entry | Attack[Any]], trial: Trial, knows: bool) -> list[Attack[Any]]:
+def attackers(view: View, chosen: Sequence[Attacker], trial: Trial, knows: bool) -> list[Attack[Any]]:
     """Return the attackers who meet this view; who ``knows`` of the change is told of its noise."""
     n = breadth(view.case.targets)
     system = trial.mechanism or TopKNoise(min(2, n), 0.0, n, "nothing")
@@ -127,19 +123,40 @@ def usual_attacks(case: Case) -> tuple[Entry, ...]:
     """Return the attacks that an audit runs on such records without being asked, the quick ones first."""
     periods = getattr(case.targets, "n_epochs", math.inf)
     fit = [one for one in nameable(type(case.targets)) if one.default and periods >= one.epochs]
+    fit = [one for one in fit if case.suits(one.attack) and not (one.together and case.one_by_one)]
     fit = [one for one in fit if one.attack.applies(case.targets, case.queries)]
     fit = [one for one in fit if not one.attack.reads_cells]  # changed records have no cells of a file
-    # Changes are of items, and what they leave of the hours is not known: without the hours, both are measured alike.
-    fit = [one for one in fit if one.attack is not Clock]
     return tuple(sorted(fit, key=lambda one: is_slow(one, case)))
 
 
-def is_slow(one: Entry, case: Case) -> bool:
+def is_slow(one: Attacker, case: Case) -> bool:
     """Whether an attack takes a while to learn, however few records it is asked about."""
-    return one.cost(case.targets)(0) > 0.1
+    return seconds_of(one, case)(0) > 0.1
 
 
-def strongest(case: Case, views: Sequence[tuple[View, bool]], rows: Ints, chosen: Sequence[Any], trial: Trial) -> Risk:
+def seconds_of(one: Attacker, case: Case) -> Callable[[int], float]:
+    """Return what an attack costs in reference seconds, by the number of queries; one of the caller's own, a search."""
+    known = one if isinstance(one, Entry) else next((each for each in entries() if each.attack is type(one)), None)
+    if known is not None:
+        return known.cost(case.targets)
+    if isinstance(case.targets, Traces):
+        return by_search(case.targets)
+    return lambda n: n * len(case.targets) * 1e-8
+
+
+def name_of(one: Attacker) -> str:
+    """Return the name by which results know an attack."""
+    return one.attack.__name__ if isinstance(one, Entry) else one.name
+
+
+def strongest(
+    case: Case,
+    views: Sequence[tuple[View, bool]],
+    rows: Ints,
+    chosen: Sequence[Attacker],
+    trial: Trial,
+    effect: float = 1.0,
+) -> Risk:
     """Return the largest rate of people found that any of these attackers reaches with any of these views."""
     best: Risk | None = None
     refused: list[Note] = []
@@ -150,10 +167,53 @@ def strongest(case: Case, views: Sequence[tuple[View, bool]], rows: Ints, chosen
             except DataError:  # too little is left of the records for this attack
                 refused.append(Note("too-little-left", attack=attack.name))
                 continue
-            risk = risk_of_people(case, rows, credit, silent, attack.name, trial)
+            risk = risk_of_people(case, rows, credit, silent, attack, trial, effect)
             best = risk if best is None or risk.rate > best.rate else best
     if best is None:
-        raise DataError(
-            f"none of the attacks {', '.join(note['attack'] for note in refused)} can compare these records"
-        )
+        names = ", ".join(dict.fromkeys(note["attack"] for note in refused))
+        raise DataError(f"none of the attacks {names} can compare these records")
     return replace(best, notes=tuple(dict.fromkeys(refused))) if refused else best
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What changes are held against: the ``attack`` that found most people, and its ``risk`` on these ``rows``.
+
+    ``others`` are the attacks that were tried beside it, the stronger first. Where the row is of a part of the records
+    alone, ``look`` makes that part of a case.
+    """
+
+    attack: Attacker
+    risk: Risk
+    rows: Ints
+    others: tuple[Attacker, ...] = ()
+    look: Callable[[Case], Case] | None = None
+
+    @classmethod
+    def of(cls, case: Case, attacks: Sequence[Attacker], trial: Trial) -> Self:
+        """Return that of a case: every attack is tried once on the records as they are."""
+        there = np.flatnonzero(case.known_truth.target >= 0)
+        rows, _ = chosen_queries(len(there), trial.sample, trial.seed)
+        there = there if rows is None else there[rows]
+        view, tried = View(case, np.arange(len(case.queries))), []
+        for one in attacks:
+            with suppress(DataError):
+                tried.append((one, strongest(case, [(view, False)], there, [one], trial)))
+        if not tried:
+            raise DataError("none of the attacks can compare these records, so no change can be measured")
+        tried.sort(key=lambda pair: -pair[1].rate)
+        attack, risk = tried[0]
+        return cls(attack, risk, there, tuple(one for one, _ in tried[1:]))
+
+    def on(self, case: Case, rows: Ints, trial: Trial) -> Risk:
+        """Return the same risk on some of the rows: itself on all of them."""
+        if len(rows) == len(self.rows):
+            return self.risk
+        assert self.risk.per_user is not None
+        credit = self.risk.per_user[np.searchsorted(self.rows, rows)]
+        low, high = mean_interval(credit, trial.level, self.risk.design_effect)
+        rate = float(credit.mean())
+        left = min(self.risk.abstained, 1.0 - rate)
+        few = replace(self.risk, n_queries=len(rows), everyone=False, per_user=credit, rates_without=None)
+        few = replace(few, rate=rate, low=min(low, rate), high=max(high, rate), level=trial.level, covers="queries")
+        return replace(few, incorrect=1.0 - rate - left, abstained=left)

@@ -59,7 +59,7 @@ class System(Mitigation):
         given += [] if self.top_k is None else [f"top_k={self.top_k}"]
         return f"{self.name}:{','.join(given)}"
 
-    def within(self, trial: "Trial") -> Self:
+    def within(self, trial: "Trial", case: Case) -> Self:
         """Return the change of the system that the trial declares."""
         system = trial.mechanism
         if system is None or system.declared == "nothing":
@@ -150,4 +150,4 @@ def of_system(trial: "Trial", strengths: tuple[float, ...] = _STEPS) -> tuple[Sy
     system = trial.mechanism
     if system is None or system.declared == "nothing":
         return ()
-    return tuple(System(noise=p).within(trial) for p in strengths if p > system.noise)
+    return tuple(System(p, declared=system, sets=trial.top_sets) for p in strengths if p > system.noise)

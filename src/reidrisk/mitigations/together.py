@@ -7,6 +7,7 @@ import numpy as np
 
 from reidrisk.base import DataError, Ints, OptionError
 from reidrisk.mitigations.base import Mitigation, Side, View
+from reidrisk.mitigations.noise import RandomItem
 from reidrisk.mitigations.people import DropPeople
 from reidrisk.records import Case
 
@@ -45,9 +46,9 @@ class Together(Mitigation):
         for one in self.changes:
             one.check(case, seed, side)
 
-    def within(self, trial: Any) -> "Together":
+    def within(self, trial: Any, case: Case) -> "Together":
         """Return the changes, each for what the trial declares."""
-        return Together(tuple(one.within(trial) for one in self.changes))
+        return Together(tuple(one.within(trial, case) for one in self.changes))
 
     def helps_to_know(self, side: Side = "queries") -> bool:
         """Whether it helps to know of one of them."""
@@ -57,9 +58,14 @@ class Together(Mitigation):
         """Return the case after all changes."""
         self.check(case, seed, side)
         view = View(case, np.arange(len(case.queries)))
+        plain = view
         for one in self.changes:
             view = _after(view, one.released(view.case, seed, side))
-        return view
+            if view.replaced > 0.0 and not isinstance(one, RandomItem):
+                plain = _after(plain, one.released(plain.case, seed, side))
+            elif view.replaced == 0.0:
+                plain = view
+        return replace(view, plain=plain)
 
     def known_to_attacker(self, case: Case, seed: int = 0, side: Side = "queries", rows: Ints | None = None) -> View:
         """Return the case as an attacker makes it who knows of all changes."""
@@ -85,5 +91,7 @@ def _after(one: View, two: View) -> View:
     if one.known_as is not None and two.known_as is not None:
         known_as = one.known_as[two.known_as]
     noise = 1.0 - (1.0 - one.noise) * (1.0 - two.noise)
+    replaced = 1.0 - (1.0 - one.replaced) * (1.0 - two.replaced)
     system = two.mechanism or one.mechanism
-    return replace(two, part_of=one.part_of[two.part_of], known_as=known_as, noise=noise, mechanism=system)
+    part_of = one.part_of[two.part_of]
+    return replace(two, part_of=part_of, known_as=known_as, noise=noise, mechanism=system, replaced=replaced)

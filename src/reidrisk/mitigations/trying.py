@@ -1,15 +1,13 @@
 """What would lower it: each change, the people whom an adapted attacker finds, the difference, and what is kept."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks import Attack, Entry
-from reidrisk.attacks.registry import by_search
-from reidrisk.attacks.registry import registry as entries
+from reidrisk.attacks import Attack
 from reidrisk.base import DataError, Difference, Ints, Note, OptionError, Progress, Result, Risk, Steps, of_class
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import chosen_queries
@@ -17,12 +15,23 @@ from reidrisk.mitigations.base import Mitigation, View
 from reidrisk.mitigations.coarsen import to_parents
 from reidrisk.mitigations.cost import Kept, kept
 from reidrisk.mitigations.registry import registry
-from reidrisk.mitigations.scoring import Trial, is_slow, strongest, usual_attacks
+from reidrisk.mitigations.scoring import (
+    Attacker,
+    Trial,
+    Verdict,
+    is_slow,
+    name_of,
+    seconds_of,
+    strongest,
+    usual_attacks,
+)
 from reidrisk.mitigations.system import System, of_system
-from reidrisk.records import Case, Traces
+from reidrisk.records import Case
 
-_FEWEST = 300  # people below which a rate says too little, unless there are no more
-_FULL = 2  # strengths of a change that are tried with every attack
+_FEWEST = 300  # limit: people below which a rate says too little, unless there are no more
+_LEAST = 3  # limit: changes that the attack of the verdict measures, however long it takes
+_ADVISED = 6  # limit: changes that all further attacks measure
+_SCREEN = 1 / 4  # limit: of the time, for the quick attacks that choose which strengths are measured in full
 
 Utility = Callable[[Any], float]  # what the released records are used for, as a number: the larger, the better
 
@@ -31,9 +40,12 @@ Utility = Callable[[Any], float]  # what the released records are used for, as a
 class Tried(Result):
     """One change: ``risk`` is of the strongest attacker who knows of it, ``naive`` of the strongest who does not.
 
-    ``difference`` is people found before minus after, on the same people, ``kept`` what the change leaves of the
-    records. ``full``: whether every attack was tried, or the quick ones alone. ``pareto``: whether no other change
-    that was tried in full finds fewer people and keeps as much, or keeps more at the same risk.
+    Both are of people who are still released. ``difference`` is the people found before minus after, paired on the same
+    people where nobody is left out, ``kept`` what the change leaves of the records, and ``vanishes`` the share of what
+    it gains against somebody who does not know of it that is lost against somebody who does. ``attacks`` are those that
+    measured it. ``full``: whether that of the verdict was among them; where it was not, the numbers only say what is
+    worth measuring. ``pareto``: whether no other change that was measured alike finds fewer people and keeps as much,
+    or keeps more at the same risk.
     """
 
     change: str
@@ -44,18 +56,32 @@ class Tried(Result):
     full: bool = True
     pareto: bool = False
     notes: tuple[Note, ...] = ()
+    attacks: tuple[str, ...] = ()
+    vanishes: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Refused(Result):
+    """A change that was not tried, and why."""
+
+    change: str
+    why: str
 
 
 @dataclass(frozen=True, eq=False)
 class WhatIf(Result):
-    """All changes that were tried, and the risk ``before`` any of them, on the same people."""
+    """All changes that were tried, and the risk ``before`` any of them: the row of the verdict.
+
+    Where there was no time for all people of that row, ``before`` is of the same attack on those of them whom the
+    changes were tried on. ``attacks`` measured every Pareto-optimal change, ``left_out`` did not for lack of time.
+    """
 
     before: Risk
     tried: tuple[Tried, ...]
     attacks: tuple[str, ...]
-    left_out: tuple[str, ...] = ()  # attacks that an audit runs and for which there was no time here
+    left_out: tuple[str, ...] = ()
     side: str = "queries"
-    refused: tuple[str, ...] = ()  # usual changes that would have left too little to judge them by
+    refused: tuple[Refused, ...] = ()
 
     @property
     def best(self) -> tuple[Tried, ...]:
@@ -65,27 +91,93 @@ class WhatIf(Result):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What all changes have in common: the case, who is asked about, and the attackers."""
+    """What all changes have in common: the case, who is asked about, the verdict, and who attacks.
+
+    ``quick`` attacks screen; the ``lead``, that of the verdict, is among them unless it is slow; ``further`` are the
+    other slow ones, the stronger first.
+    """
 
     case: Case
     rows: Ints
     trial: Trial
-    quick: tuple[Entry | Attack[Any], ...]
-    slow: tuple[Entry, ...]
+    verdict: Verdict
+    quick: tuple[Attacker, ...]
+    further: tuple[Attacker, ...]
     utility: Utility | None
-    _before: dict[tuple[bool, bytes], Risk] = field(default_factory=dict)
 
-    def before(self, rows: Ints, full: bool) -> Risk:
-        """Return the risk as it is of these queries; most changes are judged by the same ones."""
-        key = (full, rows.tobytes())
-        if key not in self._before:
-            view = View(self.case, np.arange(len(self.case.queries)))
-            self._before[key] = strongest(self.case, [(view, False)], rows, self.attacks(full), self.trial)
-        return self._before[key]
+    @property
+    def slow(self) -> tuple[Attacker, ...]:
+        """The attack of the verdict, where it does not screen."""
+        return () if self.verdict.attack in self.quick else (self.verdict.attack,)
 
-    def attacks(self, full: bool) -> tuple[Any, ...]:
-        """Return the attackers: all, or the quick ones."""
-        return (*self.quick, *self.slow) if full else self.quick
+    @property
+    def before(self) -> Risk:
+        """The risk as it is."""
+        return self.verdict.on(self.case, self.rows, self.trial)
+
+    def seconds(self, attacks: Sequence[Attacker], change: Mitigation | None = None) -> float:
+        """Return what it takes to measure a change; default: one that an attacker may know of."""
+        views = 2 if change is None or change.helps_to_know(self.trial.side) else 1
+        return sum(
+            views * (2 if one is self.verdict.attack and self.verdict.look else 1) * self.once(one) for one in attacks
+        )
+
+    def once(self, one: Attacker) -> float:
+        """Return what an attack costs on the people who are asked about."""
+        return seconds_of(one, self.case)(len(self.rows))
+
+    def measured(self, change: Mitigation, attacks: Sequence[Attacker], known: Tried | None = None) -> Tried:
+        """Measure a change with these attacks, beside those that are ``known`` of it."""
+        case, trial = self.case, self.trial
+        released = change.released(case, trial.seed, trial.side)
+        rows = self.rows
+        if released.case.truth is not None:  # whoever is left out cannot be found, and is not counted
+            rows = np.intersect1d(rows, released.part_of[released.case.truth.target >= 0])
+        if len(rows) < min(_FEWEST, len(self.rows) // 4):
+            raise DataError(f"{change.text} leaves {len(rows)} people to be judged by; ask about more of them")
+        naive = risk = self._strongest(released, False, rows, attacks, None if known is None else known.naive)
+        if change.helps_to_know(trial.side):
+            view = change.known_to_attacker(case, trial.seed, trial.side, rows)
+            aware = self._strongest(view, True, rows, attacks, None if known is None else known.risk)
+            # Who knows of a change may still do as if they did not.
+            risk = aware if aware.rate > naive.rate else naive
+        left = kept(case, released, trial.side, trial.seed) if known is None else known.kept
+        if self.utility is not None and known is None:
+            name = "targets" if trial.side == "targets" else "queries"
+            before, after = (float(self.utility(getattr(one, name))) for one in (case, released.case))
+            left = replace(left, utility=(before, after))
+        notes = released.case.notes[len(case.notes) :]
+        names = tuple(dict.fromkeys((*(known.attacks if known else ()), *map(name_of, attacks))))
+        full, gained = name_of(self.verdict.attack) in names, self.before.rate - naive.rate
+        vanishes = min(1.0, (risk.rate - naive.rate) / gained) if gained > 0.0 else 0.0
+        gap = self._difference(risk, change.text)
+        return Tried(change.text, risk, naive, gap, left, full, False, notes, names, vanishes)
+
+    def _strongest(self, view: View, knows: bool, rows: Ints, attacks: Sequence[Attacker], known: Risk | None) -> Risk:
+        """Return the most that any of these attacks finds, or what is known of others, if that is more."""
+        found, why, effect = [] if known is None else [known], None, self.verdict.risk.design_effect
+        looked = self.verdict.look
+        for look in (None, looked) if looked is not None and self.verdict.attack in attacks else (None,):
+            who = attacks if look is None else [self.verdict.attack]
+            try:
+                seen = view if look is None else replace(view, case=look(view.case))
+                found.append(strongest(self.case, [(seen, knows)], rows, who, self.trial, effect))
+            except DataError as problem:
+                why = problem
+        if not found:
+            assert why is not None
+            raise why
+        return max(found, key=lambda risk: risk.rate)
+
+    def _difference(self, after: Risk, name: str) -> Difference:
+        """Return people found before minus after: paired, or where people are left out, of two rates (Zou, Donner)."""
+        before = self.before
+        if after.n_queries == before.n_queries:
+            return difference(before, after, names=("as it is", name))
+        gap = before.rate - after.rate
+        low = gap - math.hypot(before.rate - before.low, after.high - after.rate)
+        high = gap + math.hypot(before.high - before.rate, after.rate - after.low)
+        return Difference("as it is", name, after.n_epochs, gap, low, high, after.level, after.n_queries, "queries")
 
 
 def tried(
@@ -96,14 +188,18 @@ def tried(
     budget: float = 60.0,
     utility: Utility | None = None,
     progress: Progress | None = None,
+    verdict: Verdict | None = None,
 ) -> WhatIf:
     """Try changes on the same people, with attackers who know of them, and say what each buys and costs.
 
-    ``changes``: default, the usual strengths of all that fit the records. Each is met by the ``attacks`` (default:
-    those an audit runs on such records), fitted again on the changed records, as they are released and as whoever knows
-    of the change makes them; the strongest counts. First all strengths are tried with the quick attacks, then the best
-    two of each change with all, within a ``budget`` of reference seconds; queries are sampled so that it suffices.
-    ``utility`` is a use of the released records, a function from them to a number.
+    ``changes``: default, the usual strengths of all that fit the records. Each is met by the attack of the ``verdict``
+    and by the others that were tried for it (default: the ``attacks``, or those an audit runs on such records, each
+    tried once on the records as they are). All are fitted again on the changed records, as they are released and as
+    whoever knows of the change makes them; the strongest counts. Where the attack of the verdict is slow, quick ones
+    choose which changes it measures: as many as there is time for in the ``budget`` of reference seconds, three at
+    least. The other slow ones then measure those that are Pareto-optimal, as far as there is time. Queries are sampled
+    so that it suffices. A change that does not fit the records is ``refused``. ``utility`` is a use of the released
+    records, a function from them to a number.
 
     >>> from reidrisk import Traces, mitigations
     >>> rng = np.random.default_rng(0)
@@ -115,47 +211,53 @@ def tried(
     """
     trial = trial or Trial()
     of_class("what is changed", case, Case, "a Case, such as scenarios.Split(log).case(seed=1)")
-    if case.truth is None:
-        raise DataError("who is whom is not known in this case, so no change can be measured; give the true pairs")
     chosen = usual_changes(case, trial) if changes is None else tuple(changes)
     wrong = next((one for one in chosen if not isinstance(one, Mitigation)), None)
     if wrong is not None:
         raise OptionError(f"changes are values such as mitigations.Rotate(4), not {wrong!r}; read texts with named()")
-    chosen = tuple(one.within(trial) for one in chosen)
-    run, out = planned(case, chosen, attacks, trial, budget, utility)
+    run = planned(case, verdict, attacks, trial, len(chosen), budget, utility)
     steps = Steps(progress, total=2.0 * len(chosen) + 1.0)
-    steps.begin("unchanged", 1.0)
-    found, judged, refused = [], [], []
+    found: dict[Mitigation, Tried] = {}
+    refused = []
     for one in chosen:
         steps.begin(one.text, 1.0)
         try:
-            found.append(try_one(run, one, full=not run.slow))
-        except DataError:
-            if changes is not None:
-                raise
-            refused.append(one.text)  # nobody asked for it by name
-        else:
-            judged.append(one)
-    if run.slow:
-        for place in _promising(judged, found):
-            steps.begin(judged[place].text, 1.0)
-            found[place] = try_one(run, judged[place], full=True)
-    names = tuple(one.attack.__name__ if isinstance(one, Entry) else one.name for one in run.attacks(True))
-    return WhatIf(run.before(run.rows, True), with_pareto(found), names, out, trial.side, tuple(refused))
+            fits = one.within(trial, case)
+            found[fits] = run.measured(fits, run.quick or run.slow)
+        except (DataError, OptionError) as why:
+            refused.append(Refused(one.text, str(why)))
+    left = budget - sum(run.seconds(run.quick, one) for one in found)
+    if run.quick and run.slow:
+        for one in _promising(found)[: max(_LEAST, int(left / run.seconds(run.slow)))]:
+            steps.begin(one.text, 1.0)
+            found[one] = run.measured(one, run.slow, found[one])
+            left -= run.seconds(run.slow, one)
+    best = [one for one in _promising(found) if found[one].full and not _beaten(found[one], found.values())][:_ADVISED]
+    attacks_run, left_out = [*map(name_of, (*run.quick, *run.slow))], list[str]()
+    for other in run.further:
+        needed = sum(run.seconds([other], one) for one in best)
+        (attacks_run if needed <= left else left_out).append(name_of(other))
+        if needed <= left:
+            left -= needed
+            found |= {one: run.measured(one, [other], found[one]) for one in best}
+    alike = [found[one] for one in best]
+    done = tuple(replace(one, pareto=one in alike and not _beaten(one, alike)) for one in found.values())
+    return WhatIf(run.before, done, tuple(attacks_run), tuple(left_out), trial.side, tuple(refused))
 
 
-def shortest(case: Case, trial: Trial | None = None) -> float:
-    """Return the reference seconds that the usual changes take at least: with the quick attacks, on the fewest people.
+def shortest(case: Case, verdict: Verdict, trial: Trial | None = None) -> float:
+    """Return the reference seconds that the usual changes take at least, on the fewest people.
 
     >>> from reidrisk import Traces
+    >>> from reidrisk.records import Truth
     >>> table = Traces(np.zeros((50, 2), dtype=int), n_tokens=4)
-    >>> shortest(Case(table, table, None)) < 1.0
+    >>> case = Case(table, table, Truth(np.arange(50), "rows"))
+    >>> shortest(case, Verdict.of(case, usual_attacks(case)[:1], Trial())) < 1.0
     True
     """
-    usual = usual_attacks(case)
-    quick = [one for one in usual if not is_slow(one, case)] or list(usual)
-    size = min(len(case.queries), 2 * _FEWEST)
-    return (2 * len(usual_changes(case, trial)) + 1) * sum(attack_cost(one, case)(size) for one in quick)
+    trial = trial or Trial()
+    run = planned(case, verdict, None, trial, len(usual_changes(case, trial)), 0.0, None)
+    return sum(run.seconds(run.quick, one) for one in usual_changes(case, trial)) + _LEAST * run.seconds(run.slow)
 
 
 def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, ...]:
@@ -177,97 +279,49 @@ def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, .
 
 def planned(
     case: Case,
-    changes: Sequence[Mitigation],
+    verdict: Verdict | None,
     attacks: Sequence[Attack[Any]] | None,
     trial: Trial,
+    n_changes: int,
     budget: float,
     utility: Utility | None,
-) -> tuple[Run, tuple[str, ...]]:
-    """Choose attacks and queries so that all fits in the time: by reference seconds, the same on every machine."""
-    quick: tuple[Any, ...] = tuple(attacks or ())
-    slow: tuple[Entry, ...] = ()
-    if attacks is None:
-        usual = usual_attacks(case)
-        quick = tuple(one for one in usual if not is_slow(one, case))
-        slow = tuple(one for one in usual if is_slow(one, case))
-        if not quick:
-            quick, slow = slow, ()
-    elif not quick:
+) -> Run:
+    """Choose queries so that quick attacks fit in the time: by reference seconds, the same on every machine."""
+    if case.truth is None:
+        raise DataError("who is whom is not known in this case, so no change can be measured; give the true pairs")
+    if attacks is not None and not attacks:
         raise OptionError("there is no attack to try changes with; leave attacks out, or give at least one")
-    costs = {one: attack_cost(one, case) for one in (*quick, *slow)}
-    size = len(case.queries) if trial.sample is None else min(trial.sample, len(case.queries))
-    views = 2 * len(changes) + 1
-    while trial.sample is None and size > 2 * _FEWEST and views * sum(costs[one](size) for one in quick) > budget / 2:
+    verdict = verdict or Verdict.of(case, attacks or usual_attacks(case), trial)
+    every = (verdict.attack, *verdict.others)
+    quick = tuple(one for one in every if attacks is not None or not is_slow(one, case))
+    size = n = len(verdict.rows)
+    while size > 2 * _FEWEST and 2 * n_changes * sum(seconds_of(one, case)(size) for one in quick) > _SCREEN * budget:
         size //= 2
-    left = budget - views * sum(costs[one](size) for one in quick)
-    fit: list[Entry] = []
-    out: list[Entry] = []
-    kinds = len({type(one) for one in changes})
-    for one in sorted(slow, key=lambda one: costs[one](size)):
-        needed = (2 * _FULL * kinds + 1) * costs[one](size)
-        (fit if needed <= left else out).append(one)
-        left -= needed if needed <= left else 0.0
-    rows, _ = chosen_queries(len(case.queries), size, trial.seed)
-    rows = np.arange(len(case.queries)) if rows is None else rows
-    return Run(case, rows, trial, quick, tuple(fit), utility), tuple(one.name for one in out)
+    part, _ = chosen_queries(n, size, trial.seed)
+    rows = verdict.rows if part is None else verdict.rows[part]
+    return Run(case, rows, trial, verdict, quick, tuple(one for one in every[1:] if one not in quick), utility)
 
 
-def attack_cost(one: Entry | Attack[Any], case: Case) -> Callable[[int], float]:
-    """Return what an attack costs in reference seconds, by the number of queries; one of the caller's own, a search."""
-    known = one if isinstance(one, Entry) else next((each for each in entries() if each.attack is type(one)), None)
-    if known is not None:
-        return known.cost(case.targets)
-    if isinstance(case.targets, Traces):
-        return by_search(case.targets)
-    return lambda n: n * len(case.targets) * 1e-8
+def _promising(found: dict[Mitigation, Tried]) -> list[Mitigation]:
+    """Return changes in the order in which they are worth measuring: two strengths of each kind, then the others.
+
+    In turn the one that is worth most and the one with the lowest risk, so that few show the whole range; worth is the
+    share of the risk that is removed and the share of the records that is kept.
+    """
+
+    def worth(one: Mitigation) -> float:
+        it = found[one]
+        before = it.risk.rate + it.difference.difference
+        return it.kept.overall + (it.difference.difference / before if before > 0 else 0.0)
+
+    both = sorted(found, key=worth, reverse=True), sorted(found, key=lambda one: found[one].risk.rate)
+    order = list(dict.fromkeys(one for pair in zip(*both, strict=True) for one in pair))
+    place = {one: sum(type(other) is type(one) for other in order[:i]) for i, one in enumerate(order)}
+    return sorted(order, key=lambda one: place[one] >= 2)
 
 
-def try_one(run: Run, change: Mitigation, full: bool) -> Tried:
-    """Measure one change: with every attack, or with the quick ones alone."""
-    case, trial = run.case, run.trial
-    released = change.released(case, trial.seed, trial.side)
-    rows = run.rows if released.asked is None else np.intersect1d(run.rows, released.asked)
-    if len(rows) < min(_FEWEST, len(run.rows) // 2):
-        raise DataError(f"{change.text} leaves {len(rows)} queries to be judged by; ask about more of them")
-    risk = naive = strongest(case, [(released, False)], rows, run.attacks(full), trial)
-    if change.helps_to_know(trial.side):
-        known = change.known_to_attacker(case, trial.seed, trial.side, rows)
-        aware = strongest(case, [(known, True)], rows, run.attacks(full), trial)
-        # Who knows of a change may still do as if they did not.
-        risk = aware if aware.rate > naive.rate else naive
-    left = kept(case, released, trial.side, trial.seed)
-    if run.utility is not None:
-        name = "targets" if trial.side == "targets" else "queries"
-        before, after = (float(run.utility(getattr(one, name))) for one in (case, released.case))
-        left = replace(left, utility=(before, after))
-    gap = difference(run.before(rows, full), risk, names=("as it is", change.text))
-    notes = released.case.notes[len(case.notes) :]
-    return Tried(change.text, risk, naive, gap, left, full, notes=notes)
-
-
-def _promising(changes: Sequence[Mitigation], found: Sequence[Tried]) -> list[int]:
-    """Return the places of the best two strengths of each change: the most risk removed and the most kept."""
-
-    def worth(place: int) -> float:
-        one = found[place]
-        before = one.risk.rate + one.difference.difference
-        return one.kept.overall + (one.difference.difference / before if before > 0 else 0.0)
-
-    places = sorted(range(len(found)), key=lambda place: type(changes[place]).__name__)
-    groups = groupby(places, key=lambda place: type(changes[place]).__name__)
-    return sorted(place for _, group in groups for place in sorted(group, key=worth, reverse=True)[:_FULL])
-
-
-def with_pareto(found: Sequence[Tried]) -> tuple[Tried, ...]:
-    """Mark the changes of which no other one is at least as good in risk and in what is kept, and better in one."""
-    full = [one for one in found if one.full]
-
-    def beaten(one: Tried) -> bool:
-        return any(
-            other.risk.rate <= one.risk.rate
-            and other.kept.overall >= one.kept.overall
-            and (other.risk.rate, other.kept.overall) != (one.risk.rate, one.kept.overall)
-            for other in full
-        )
-
-    return tuple(replace(one, pareto=one.full and not beaten(one)) for one in found)
+def _beaten(one: Tried, others: Iterable[Tried]) -> bool:
+    """Whether another change that was measured in full is at least as good in risk and in what is kept, and better."""
+    mine = (one.risk.rate, -one.kept.overall)
+    theirs = [(other.risk.rate, -other.kept.overall) for other in others if other.full]
+    return any(each != mine and each[0] <= mine[0] and each[1] <= mine[1] for each in theirs)

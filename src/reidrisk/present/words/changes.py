@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reidrisk.present.terms import Terms
-from reidrisk.present.words import capital, in_words, joined, percent, reads, two_digits
+from reidrisk.present.words import attack_label, capital, in_words, joined, percent, reads, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.audit.comparison import AuditDifference
@@ -21,7 +21,7 @@ _SAID: dict[str, Callable[[str, Terms], str]] = {
     "draw": lambda value, terms: f"keeping {percent(float(value))} of the {terms.items}, drawn at random",
     "drop-people": lambda value, terms: f"leaving out the {percent(float(value))} of {terms.people} most exposed",
     "drop-columns": lambda value, terms: f"leaving out {joined(value.split(','))}",
-    "generalise": lambda value, terms: f"merging values of {_columns(value)}",
+    "generalise": lambda value, terms: f"showing {joined([_coarser(part) for part in value.split(',')])}",
     "gaussian-noise": lambda value, terms: f"adding noise of {float(value):g} times the spread to every coordinate",
     "reduce": lambda value, terms: (
         f"keeping the {'direction' if value == '1' else f'{value} directions'} in which {terms.records} differ most"
@@ -68,9 +68,10 @@ def _system(part: str, terms: Terms) -> str:
 
 def advice(found: WhatIf, terms: Terms) -> str:
     """Say the change that buys most for what it costs, if any lowers the risk measurably."""
-    good = [one for one in found.tried if one.full and one.difference.low > 0.0]
-    if not good:
+    good = [one for one in found.best if one.difference.low > 0.0]
+    if not good and not any(one.full and one.difference.low > 0.0 for one in found.tried):
         return f"No change that was tried lowers the risk measurably; {_before(found)} {terms.people} are found."
+    good = good or [one for one in found.tried if one.full and one.difference.low > 0.0]
     best = max(good, key=lambda one: one.kept.overall + one.difference.difference / max(found.before.rate, 1e-12))
     return f"{capital(lowers(best, terms))}."
 
@@ -92,11 +93,11 @@ def _left(one: Tried, terms: Terms) -> str:
 
 
 def confuses(found: WhatIf, terms: Terms) -> str:
-    """Name the changes that help mainly against an attacker who does not know of them."""
+    """Name the changes of which most of the gain vanishes against an attacker who knows of them."""
     weak = [
         said(one.change, terms)
         for one in found.tried
-        if one.full and one.risk.low > one.naive.high and one.risk.rate > 1.2 * one.naive.rate
+        if one.full and one.vanishes > 0.5 and one.risk.low > one.naive.high
     ]
     if not weak:
         return ""
@@ -113,13 +114,21 @@ def aimed(found: Found, terms: Terms) -> str:
         return (
             f"Within the aim of {aim} {terms.people}: {said(one.change, terms)}. On {one.risk.n_queries:,} "
             f"{terms.people} who had no part in the choice, {_hundred(one.risk.rate)} in 100 are found ({high}); it "
-            f"leaves {_left(one, terms)}."
+            f"leaves {_left(one, terms)}. {_by_which(found)}"
         )
     best = found.best
     reached = f"{_hundred(best.risk.rate)} in 100 (up to {_hundred(best.risk.high)})"
     return (
-        f"No change reaches the aim of {aim} {terms.people}; the best, {said(best.change, terms)}, reaches {reached}."
+        f"No change was confirmed within the aim of {aim} {terms.people}; the best, {said(best.change, terms)}, "
+        f"reaches {reached}. {_by_which(found)}"
     )
+
+
+def _by_which(found: Found) -> str:
+    """Say which attack decides, and which were not asked."""
+    text = f"The attack of the verdict, {attack_label(found.before.attack)}, decided with the others"
+    left_out = [attack_label(name) for name in found.left_out]
+    return f"{text}, without {joined(left_out)}, for which there was no time." if left_out else f"{text}."
 
 
 @reads("AuditDifference")
@@ -148,6 +157,13 @@ def _many(value: str, terms: Terms) -> str:
     return terms.many("period", int(value))
 
 
-def _columns(value: str) -> str:
-    parts: Sequence[str] = value.split(",")
-    return joined([f"{name} ({how})" for name, _, how in (part.partition("=") for part in parts)])
+def _coarser(part: str) -> str:
+    """Say how a column is coarsened: its steps, its first letters, or its parents.
+
+    >>> _coarser("age=20"), _coarser("postcode=first 2 digits")
+    ('age in steps of 20', 'the first 2 digits of postcode')
+    """
+    name, _, how = part.rpartition("=")
+    if how.startswith("first "):
+        return f"the {how} of {name}"
+    return f"{name} by {how}" if how.endswith(" parents") else f"{name} in steps of {how}"

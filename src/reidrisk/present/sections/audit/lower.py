@@ -1,6 +1,7 @@
 """What would lower it: each change that was tried, the people found after it, the difference, and what is kept."""
 
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from reidrisk.audit import AuditResult
@@ -8,8 +9,17 @@ from reidrisk.base.notes import Note
 from reidrisk.mitigations import Tried, WhatIf
 from reidrisk.present import Cell, Section, Table, Terms, drawing
 from reidrisk.present.sections.written import written
-from reidrisk.present.words import capital, changes, in_words, interval, percent, sentence, two_digits
-from reidrisk.present.words.audit import attacks_named
+from reidrisk.present.words import (
+    attack_label,
+    capital,
+    changes,
+    in_words,
+    interval,
+    joined,
+    percent,
+    sentence,
+    two_digits,
+)
 
 _NONE = ("no-change-fits", "changes-left-out")  # why no change was tried
 
@@ -29,8 +39,11 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         changes.advice(what, terms),
         changes.confuses(what, terms),
         *said,
+        _whose(result, what.side, terms),
+        _on_fewer(result, what, terms),
         _left_out(what, terms),
-        _refused(what, terms),
+        _not_measured(what),
+        *(f"Not tried: {changes.said(one.change, terms)} ({one.why})." for one in what.refused),
     ]
     values, see = {"best": _spoken(what, terms)}, tuple(text for text in said if text)
     draw, table = partial(chart, what, terms), _table(what, terms)
@@ -81,7 +94,7 @@ def _shown(found: WhatIf) -> list[Tried]:
     return sorted((one for one in found.tried if one.full), key=lambda one: one.risk.rate)
 
 
-def _table(found: WhatIf, terms: Terms) -> Table:
+def _table(found: WhatIf, terms: Terms) -> Table | None:
     rows: list[tuple[str | Cell, ...]] = []
     for place, one in enumerate(_shown(found), 1):
         gap = one.difference
@@ -101,23 +114,52 @@ def _table(found: WhatIf, terms: Terms) -> Table:
         f"Pareto-optimal: no other change finds fewer {terms.people} and leaves as many {terms.items} as they were, in "
         f"one {terms.record}."
     )
-    return Table(columns, tuple(rows), (1, 2, 3, 4), caption)
+    return Table(columns, tuple(rows), (1, 2, 3, 4), caption) if rows else None
 
 
 def _left_out(found: WhatIf, terms: Terms) -> str:
     if not found.left_out:
         return ""
-    names = attacks_named(found.left_out)
+    names = joined([attack_label(name) for name in found.left_out])
     return (
         f"There was no time to try the changes with {names}: more {terms.people} may be found after them than stated."
     )
 
 
-def _refused(found: WhatIf, terms: Terms) -> str:
-    if not found.refused:
+def _whose(result: AuditResult, side: str, terms: Terms) -> str:
+    """Say whose table is changed, by its file where files have names."""
+    inputs = result.spec.get("inputs") or {}
+    files = inputs.get("files") or [inputs[role] for role in ("targets", "queries") if inputs.get(role)]
+    names = [PurePath(file).name for file in files]
+    known, asked = names if len(names) == 2 else ("", "")
+    if side == "targets":
+        return f"Changed is the released table{_named(*names[:1])}; what the attacker knows stays as it is."
+    if len(names) == 1:
+        return f"Changed are the {terms.records} to identify, a part{_named(names[0], ' of ')}; the known part stays."
+    return (
+        f"Changed are the {terms.records} to identify{_named(asked)}; the known ones{_named(known)} stay as they are."
+    )
+
+
+def _named(name: str = "", before: str = ", ") -> str:
+    return f"{before}{name}" if name else ""
+
+
+def _on_fewer(result: AuditResult, found: WhatIf, terms: Terms) -> str:
+    """Say on how many of those whom the verdict is about changes were tried, if not on all."""
+    verdict, n = result.strongest, found.before.n_queries
+    if verdict is None or n == verdict.n_queries:
         return ""
-    names = "; ".join(changes.said(one, terms) for one in found.refused)
-    return f"Too few {terms.people} would be left to judge these by: {names}."
+    about = interval(found.before.rate, found.before.low, found.before.high)
+    of = f"{n:,} of the {verdict.n_queries:,} {terms.records} of the verdict"
+    return f"Changes were tried on {of}; as they are, {in_words(found.before.rate)} of these are found ({about})."
+
+
+def _not_measured(found: WhatIf) -> str:
+    """Say how many changes the attack of the verdict did not measure."""
+    few = sum(not one.full for one in found.tried)
+    attack = attack_label(found.before.attack)
+    return f"For {few} more changes there was no time to measure them with {attack} (--what-if-budget)." if few else ""
 
 
 def _spoken(found: WhatIf, terms: Terms) -> str:
