@@ -64,7 +64,7 @@ def tried(name: str, limit: float, seed: int, budget: str | None, warm: bool) ->
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         files = export.write(folder, seed)
-        by_hand = export.by_hand(files)
+        by_hand = float(export.by_hand(files))
         added = [*export.options, *(["--budget", budget] if budget else [])]
         audit = ["audit", *(file.name for file in files), "--seed", "1", "--no-what-if", "--result", "r.json", *added]
         code, printed = call(folder, *audit)
@@ -94,7 +94,7 @@ def shown(row: dict[str, Any]) -> str:
     mark = ("hard" if row["hard"] else "ALARM" if row["alarm"] else "<--") if wrong else ""
     true = row["by_hand"] if row["best"] is None else row["best"]
     reason = f"{row['attack']}, {row['why']}" if row["attack"] else row["said"][:80]
-    return f"{row['name']:26} {true:6.1%} {row['answer']:10} {found:28} {row['seconds']:5.1f} s {mark:6} {reason}"
+    return f"{row['name']:29} {true:6.1%} {row['answer']:10} {found:28} {row['seconds']:5.1f} s {mark:6} {reason}"
 
 
 def summed(rows: list[dict[str, Any]]) -> bool:

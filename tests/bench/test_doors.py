@@ -63,7 +63,9 @@ def test_another_seed_draws_other_people_and_the_same_seed_the_same(tmp_path):
         ("classes-people-6", 2, 0.0, 1),
     ],
 )
-def test_the_runner_fails_if_a_leaky_export_passes_or_safe_ones_do_not(name, code, low, exit_code, monkeypatch):
+def test_the_runner_fails_if_a_leaky_export_passes_or_safe_ones_do_not(
+    name, code, low, exit_code, monkeypatch, tmp_path
+):
     asked = []
 
     def called(folder, *words):
@@ -73,8 +75,10 @@ def test_the_runner_fails_if_a_leaky_export_passes_or_safe_ones_do_not(name, cod
         return (0, "") if words[0] == "audit" else (code, json.dumps(gate) if code != 2 else "refused")
 
     monkeypatch.setattr(doors, "called", called)
-    monkeypatch.setattr(sys, "argv", ["doors.py", "--only", name, "--limit", "0.05"])
+    monkeypatch.setattr(sys, "argv", ["doors.py", "--only", name, "--limit", "0.05", "--out", str(tmp_path / "found")])
     assert doors.main() == exit_code
+    (row,) = json.loads((tmp_path / "found").read_text())
+    assert (row["name"], row["answer"]) == (name, doors.ANSWERS[code])
     assert [words[0] for words in asked] == ["audit", "gate"]
     assert "0.05" in asked[1]
 
