@@ -23,9 +23,9 @@ pytestmark = pytest.mark.stress
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
 
 
-def case(n=60_000, r=3, n_tokens=300):
+def case(n=60_000, r=3, n_tokens=300, gaps=0.0):
     rng = np.random.default_rng(0)
-    targets = rng.integers(0, n_tokens, (n, r))
+    targets = np.where(rng.random((n, r)) < gaps, -1, rng.integers(0, n_tokens, (n, r)))
     queries = np.where(rng.random((n, r)) < 0.5, targets, rng.integers(0, n_tokens, (n, r)))
     gain = rng.integers(1, 9, (r, n_tokens))
     return search.EpochScorer(search.Weights(match=gain, mismatch=0 * gain)), search.Index(targets, n_tokens), queries
@@ -53,17 +53,19 @@ def executors():
 
 
 @needs_java
-def test_an_executor_killed_in_mid_run_changes_no_answer():
+@pytest.mark.parametrize(("late", "more"), [(0.0, {}), (0.5, {"n": 2_000, "r": 4, "n_tokens": 20, "gaps": 0.4})])
+def test_an_executor_killed_in_mid_run_changes_no_answer(late, more):
+    """Check it early, where what was lost is computed again, and after a plan was cut, where another has it."""
     pytest.importorskip("pyspark")
     killed = []
 
     def kill_one(stage, share):
-        if share > 0 and not killed:
+        if share > late and not killed:
             killed.append(executors()[0])
             os.kill(killed[0], signal.SIGKILL)
 
     engine = SparkEngine("local-cluster[2,1,1024]", progress=kill_one)
-    scorer, targets, queries = case()
+    scorer, targets, queries = case(**more)
     try:
         found = engine.best(scorer, targets, queries)
     finally:

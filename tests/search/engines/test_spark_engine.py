@@ -23,6 +23,7 @@ def test_spark_finds_what_the_kernels_find(tmp_path, monkeypatch):
     try:
         check_joins(engine, gaps=False, one_row=False)
         check_joins(engine, gaps=True, one_row=True)
+        check_long_plans_with_gaps(engine)
         check_pairs_are_scored_on_executors(engine)
         check_stored_tables(engine, tmp_path, monkeypatch)
     finally:
@@ -38,6 +39,18 @@ def check_joins(engine, gaps, one_row):
     found = engine.best(search.EpochScorer(weights), search.Index(targets, 4), queries)
     for ours, theirs in zip(found, twin(targets, queries, weights), strict=True):
         assert ours.tolist() == theirs.tolist()
+
+
+def check_long_plans_with_gaps(engine):
+    """Check 81 sets of epochs, joined in one plan after the other, and 6,561, which are left to the kernels."""
+    for r in (4, 8):
+        rng = np.random.default_rng(r)
+        targets, queries = (np.where(rng.random((n, r)) < 0.4, -1, rng.integers(9, size=(n, r))) for n in (500, 300))
+        mismatch = rng.integers(-3, 3, (r, 9))
+        weights = search.Weights(match=mismatch + rng.integers(0, 3, mismatch.shape), mismatch=mismatch)
+        scorer, index = search.EpochScorer(weights), search.Index(targets, 9)
+        for ours, theirs in zip(engine.best(scorer, index, queries), scorer.best(index, queries), strict=True):
+            assert np.array_equal(ours, theirs)
 
 
 def check_pairs_are_scored_on_executors(engine):

@@ -28,6 +28,7 @@ _PATIENCE = 10.0  # seconds to wait for a master that does not answer
 _PIECES = {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.advisoryPartitionSizeInBytes": "8m"}
 _MASTERS = ("local", "yarn", "k8s://")  # what else a master may begin with
 _AT_ONCE = 16  # answers of shards that are merged in one place
+_CHAIN = 5  # limit: statements in one plan: as text, which Spark always makes of it, it doubles with each
 _UNKNOWN_CORES = 8  # shards that are made of targets in memory where a session does not say how many cores it has
 
 
@@ -134,6 +135,7 @@ class SparkSession:
     def __init__(self, spark: Any) -> None:
         self.spark = spark
         self._kept: dict[str, Any] = {}
+        self._statements = 0
 
     def put(self, name: str, columns: Columns) -> None:
         """Make a relation of arrays."""
@@ -146,10 +148,19 @@ class SparkSession:
         frame.createOrReplaceTempView(name)
 
     def keep(self, name: str, statement: str) -> None:
-        """Run a statement, and keep what it gives under a name; what is lost with an executor is computed again."""
-        frame = self.spark.sql(statement).persist()
+        """Run a statement, and keep what it gives under a name; what is lost with an executor is computed again.
+
+        Every few statements the plan is cut: what was made is kept twice instead of how it was made.
+        """
+        from pyspark import StorageLevel
+
+        frame = self.spark.sql(statement)
+        self._statements += 1
+        if self._statements % _CHAIN == 0:
+            frame = frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
+        else:
+            frame.persist().count()
         self.name(name, frame)
-        frame.count()
         self._kept[name] = frame
 
     def view(self, name: str, statement: str) -> None:
