@@ -64,3 +64,9 @@ def test_two_parts_of_one_file_have_no_order_of_their_own():
     log = logs("none")[0].with_columns(time=pl.Series(np.arange(4 * N)))
     case = scenarios.Split(io.read_export(log).records, by="random").case()
     assert not attacks.RowOrder.applies(case.targets, case.queries)
+
+
+def test_two_logs_of_a_file_train_the_learned_attack_as_before():
+    one, two, _ = logs("none")
+    known, asked = (export.records.bags() for export in io.read_exports(one, two))
+    assert len(attacks.Rehearsed().fit(known).look_around(asked).link(asked).target) == N
