@@ -49,9 +49,8 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
     found = []
     if not isinstance(case.targets, Vectors):  # which have everything in common, and no gaps
         found = [_disjoint(case), _shared(case, drawn, seed), _presence(case, drawn, seed)]
-    if (
-        case.truth.origin == "given" and case.raw is None
-    ):  # of files, an attack measures it; and equal ids, equal rows and parts of one table come in one order by themselves
+    # Equal ids, equal rows and parts of one table come in one order by themselves; of files, an attack measures it.
+    if case.truth.origin == "given" and case.raw is None:
         found.append(_order(paired, case.truth.target[paired], case))
     return (*(note for note in found if note is not None), *zeros)
 
