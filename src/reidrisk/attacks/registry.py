@@ -6,8 +6,12 @@ from typing import Any, TypeVar
 
 from reidrisk import records, search
 from reidrisk.attacks.base import Attack
-from reidrisk.base.errors import OptionError
+from reidrisk.attacks.pooled import Pooled
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import one_of
 from reidrisk.base.registry import Registry, RegistryEntry
+from reidrisk.mechanisms.other import Other
+from reidrisk.records.base import breadth
 
 Cost = Callable[[Any], Callable[[int], float]]
 """From the targets to a function from a number of queries to reference seconds: the same on every machine."""
@@ -74,6 +78,24 @@ def nameable(kind: type | None = None) -> tuple[Entry, ...]:
 def entry(name: str) -> Entry:
     """Return the attack of this name."""
     return _REGISTRY[name]
+
+
+def find_attack(attack: Any, targets: Any) -> Attack[Any]:
+    """Return the attack of a name on such records, of a system of which nothing is known; an attack as it is.
+
+    >>> find_attack("bm25", records.Bags([[1, 0], [0, 2]])).name
+    'BM25'
+    """
+    if isinstance(attack, str):
+        kind = records.Traces if isinstance(targets, Pooled) else type(targets)
+        known = {one.name: one.attack for one in nameable(kind)}
+        one_of(f"attack on {kind.__name__}", attack, known)
+        return known[attack].knowing(Other.known(breadth(targets), None, None))
+    if isinstance(attack, type) or not hasattr(attack, "fit"):
+        what = attack.__name__ if isinstance(attack, type) else type(attack).__name__
+        raise DataError(f"attack must be an attack such as attacks.TfIdf(), or its name, not {what}")
+    found: Attack[Any] = attack
+    return found
 
 
 def per_pair(seconds: float, learning: float = 0.0) -> Cost:

@@ -39,7 +39,7 @@ def audit_exports(
     amounts_given: bool = False,
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> AuditResult:
     """Audit one or two exports that were read: the scenario of the spec, or all questions that they can answer.
 
@@ -106,7 +106,7 @@ def audit_scenarios(
     notes: Sequence[str | Assumption | Note] = (),
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> AuditResult:
     """Audit the cases of several scenarios of the same data, and join the answers; the arguments are as for a case.
 

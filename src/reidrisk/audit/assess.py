@@ -15,6 +15,7 @@ from reidrisk.base import Note, OptionError, Progress
 from reidrisk.base.options import refuse_unknown, seconds
 from reidrisk.io import Reading
 from reidrisk.scenarios import Scenario
+from reidrisk.search.engines import find_engine
 from reidrisk.search.engines.relational import Relational
 
 _OWN = ("truth", "scenario", "budget", "max_risk", "seed", "progress", "say", "engine")
@@ -46,9 +47,9 @@ def assess(
     file of two columns, in either direction. Two tables that have no id in common are refused without them, unless
     ``allow_unmatched=True`` asks how sure attacks are. ``scenario`` is a name such as ``"split"``, or an
     :class:`reidrisk.audit.Asked`; default: every question that the records can answer. ``budget`` is the time given,
-    in reference seconds or as in ``"5min"``. The keyword ``engine`` is where targets are searched
-    (:mod:`reidrisk.search.engines`); with it, two folders of Parquet or tables are audited where they are stored, and
-    so are two files of traces with more than two million rows.
+    in reference seconds or as in ``"5min"``. The keyword ``engine``, such as ``"duckdb"``, is where targets are
+    searched (:mod:`reidrisk.search.engines`); with it, two folders of Parquet or tables are audited where they are
+    stored, and so are two files of traces with more than two million rows.
 
     >>> rows = [(who, day, (who * day) % 7) for who in range(30) for day in range(12)]
     >>> log = {name: list(cells) for name, cells in zip(("user", "day", "item"), zip(*rows))}
@@ -58,7 +59,7 @@ def assess(
     """
     sources = [table] if other is None else [table, other]
     refuse_unknown(said, [name for name in _KNOWN if name != "inputs"])
-    engine = said.pop("engine", None)
+    engine = find_engine(said.pop("engine", None))
     named = tuple(str(one) for one in sources if isinstance(one, str | Path))
     stored = any(map(is_stored, named)) or (len(named) == 2 and scenario is None and for_engine(named))
     if isinstance(engine, Relational) and stored:

@@ -32,7 +32,7 @@ from reidrisk.base.streams import seed_or_fresh
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, TopSets, Vectors, kind_of
 from reidrisk.records.base import breadth
-from reidrisk.search.engines import Engine
+from reidrisk.search.engines import Engine, find_engine
 
 _SURE = 5_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
 
@@ -45,7 +45,7 @@ def audit_case(
     notes: Sequence[str | Assumption | Note] = (),
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
     top_sets: TopSets | None = None,
     questions: int = 1,
 ) -> AuditResult:
@@ -66,7 +66,7 @@ def audit_case(
     >>> result.kind, result.axis, result.strongest.rate > 0.9
     ('bags', 'items', True)
     """
-    started, tell = time.perf_counter(), progress or silent
+    started, tell, engine = time.perf_counter(), progress or silent, find_engine(engine)
     _check(case)
     of_class("spec", spec, AuditSpec, "an AuditSpec")
     spec = spec.model_copy(update={"seed": seed_or_fresh(spec.seed)})

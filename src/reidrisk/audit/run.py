@@ -20,7 +20,7 @@ from reidrisk.audit.stored.run import run_stored
 from reidrisk.base import ArrayLike, DataError, Note, OptionError, Progress, TruthError, of_class, seed_or_fresh, silent
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import Case, Events, TopSets, Traces
-from reidrisk.search.engines import Engine
+from reidrisk.search.engines import Engine, find_engine
 from reidrisk.search.engines.relational import Relational
 
 
@@ -29,7 +29,7 @@ def run(
     progress: Progress | None = None,
     key: bytes | None = None,
     plain_sums: bool = False,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
     heard: Heard | None = None,
 ) -> AuditResult:
     """Read or simulate what the spec names, and audit it.
@@ -46,7 +46,7 @@ def run(
     """
     of_class("spec", spec, AuditSpec, "an AuditSpec")
     spec = spec.model_copy(update={"seed": seed_or_fresh(spec.seed)})
-    tell = progress or silent
+    tell, engine = progress or silent, find_engine(engine)
     if isinstance(spec.inputs, InMemory):
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
@@ -68,7 +68,7 @@ def audit_traces(
     notes: tuple[str | Assumption | Note, ...] = (),
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> AuditResult:
     """Audit two tables that are already in memory; ``spec.inputs`` is only recorded.
 

@@ -9,13 +9,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.base import Attack
+from reidrisk.attacks.registry import find_attack
 from reidrisk.base import ArrayLike, Bools, DataError, Difference, OptionError, Result, Risk, seed_or_fresh, whole
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.rarity import by_rarity
 from reidrisk.measure.risk import chosen_queries, random_user, risk_of
 from reidrisk.records import Attributes, Bags, Traces, Truth, find_truth
-from reidrisk.search.engines import Engine
+from reidrisk.search.engines import Engine, find_engine
 
 By = Literal["periods", "columns", "rarity"]
 """What a record is taken apart into: its periods, its columns, or its items by how many people hold them."""
@@ -143,7 +144,7 @@ class _Job(NamedTuple):
 
 
 def attribution(
-    attack: Attack[Any] | Sequence[Attack[Any]],
+    attack: Attack[Any] | str | Sequence[Attack[Any] | str],
     targets: Any,
     queries: Any,
     truth: ArrayLike | Truth | None = None,
@@ -152,7 +153,7 @@ def attribution(
     seed: int | None = None,
     level: float = 0.95,
     min_group: int = 20,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> Attribution:
     """Measure what each part of the records gives away: the risk without it, and with it alone.
 
@@ -169,12 +170,13 @@ def attribution(
     >>> [(part.name, round(part.without.rate, 2), part.alone.rate) for part in found.parts]
     [('1', 0.04, 1.0), ('2', 1.0, 0.04)]
     """
-    chosen = tuple(attack) if isinstance(attack, Sequence) else (attack,)
+    several = (attack,) if isinstance(attack, str) or not isinstance(attack, Sequence) else attack
+    chosen = tuple(find_attack(one, targets) for one in several)
     if not chosen:
         raise OptionError("give at least one attack to measure with")
     least, known = whole("min_group", min_group), find_truth(targets, queries, truth)
     used = seed_or_fresh(seed)
-    job = _Job(chosen, targets, queries, known, sample, used, level, engine)
+    job = _Job(chosen, targets, queries, known, sample, used, level, find_engine(engine))
     name, pieces = _parts(targets, queries, by)
     pieces, hidden = _large_enough(pieces, queries, least)
     if len(pieces) < 2:

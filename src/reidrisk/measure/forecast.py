@@ -8,6 +8,7 @@ import numpy as np
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
+from reidrisk.attacks.registry import find_attack
 from reidrisk.base import ArrayLike, DataError, Floats, Ints, Note, OptionError, Result, between_0_and_1, is_whole
 from reidrisk.base.streams import seed_or_fresh, stream
 from reidrisk.measure.extrapolation import WAYS
@@ -64,7 +65,7 @@ class Forecast(Result):
 
 
 def forecast(
-    attack: Attack[Any],
+    attack: Attack[Any] | str,
     targets: Any,
     queries: Any,
     population: int | Sequence[int],
@@ -102,7 +103,7 @@ def forecast(
     """
     level, wanted = between_0_and_1("level", level), _populations(population)
     targets, queries = gathered(targets), gathered(queries)
-    known = find_truth(targets, queries, truth)
+    known, attack = find_truth(targets, queries, truth), find_attack(attack, targets)
     used = seed_or_fresh(seed)
     rows = np.flatnonzero(known.target >= 0)
     if sample is not None and len(rows) > sample:

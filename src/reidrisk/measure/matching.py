@@ -10,11 +10,12 @@ from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
+from reidrisk.attacks.registry import find_attack
 from reidrisk.base import ArrayLike, Floats, Ints, Note, Risk, between_0_and_1, seed_or_fresh, slices, stream, whole
 from reidrisk.measure.jackknife import Gains
-from reidrisk.measure.risk import check_attack, checked_groups, groups_note, guessed, risk_of
+from reidrisk.measure.risk import checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
-from reidrisk.search.engines import Engine
+from reidrisk.search.engines import Engine, find_engine
 
 DENSE_LIMIT = 10_000  # users up to which every pair is weighed; beyond, only each query's best candidates are
 
@@ -27,7 +28,7 @@ _ORDERS = 5
 
 
 def matching(
-    attack: Attack[Any],
+    attack: Attack[Any] | str,
     targets: Any,
     queries: Any,
     truth: ArrayLike | None = None,
@@ -36,7 +37,7 @@ def matching(
     orders: int = _ORDERS,
     candidates: int = _CANDIDATES,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> Risk:
     """Measure the matching setting: link all queries at once, each target at most once, for the best total score.
 
@@ -59,9 +60,9 @@ def matching(
     whole("orders", orders)
     whole("candidates", candidates)
     between_0_and_1("level", level)
-    check_attack(attack)
     targets, queries = gathered(targets), gathered(queries)
-    known = find_truth(targets, queries, truth)
+    known, engine = find_truth(targets, queries, truth), find_engine(engine)
+    attack = find_attack(attack, targets)
     used = seed_or_fresh(seed)
     parts = None if groups is None else checked_groups(groups, len(targets), len(queries))
     attack.fit(targets)

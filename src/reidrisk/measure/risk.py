@@ -9,6 +9,7 @@ import numpy as np
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
+from reidrisk.attacks.registry import find_attack
 from reidrisk.base import (
     ArrayLike,
     Covers,
@@ -31,13 +32,13 @@ from reidrisk.measure import jackknife
 from reidrisk.measure.alike import distinct
 from reidrisk.measure.jackknife import Gains
 from reidrisk.records import Attributes, Truth, find_truth
-from reidrisk.search.engines import Engine
+from reidrisk.search.engines import Engine, find_engine
 
 _SAMPLED = "sampled"
 
 
 def random_user(
-    attack: Attack[Any],
+    attack: Attack[Any] | str,
     targets: Any,
     queries: Any,
     truth: ArrayLike | Truth | None = None,
@@ -45,7 +46,7 @@ def random_user(
     seed: int | None = None,
     level: float = 0.95,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> Risk:
     """Measure the random-user setting: for one record at a time, which of the targets it is.
 
@@ -61,7 +62,8 @@ def random_user(
     scored, drawn with ``seed``; the attacker still sees every record. ``groups``, of the targets and of the queries,
     are a fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
     candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
-    ``engine`` is where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
+    ``engine`` is where targets are searched (:mod:`reidrisk.search.engines`), by name or value; default: here. It
+    changes no answer. The attack may be a name, too, such as ``"bm25"``.
     An attack that weighs all queries against each other (:class:`reidrisk.attacks.Rehearsed`, unless it is told not to)
     is in the matching setting, and ``setting`` of the result says so.
 
@@ -70,10 +72,10 @@ def random_user(
     >>> random_user(attacks.Hamming(), a, a).rate
     1.0
     """
-    check_attack(attack)
     between_0_and_1("level", level)
     targets, queries = gathered(targets), gathered(queries)
-    known = find_truth(targets, queries, truth)
+    known, engine = find_truth(targets, queries, truth), find_engine(engine)
+    attack = find_attack(attack, targets)
     if len(targets) < 2:
         raise DataError("there is only 1 target, so every query is linked to it; give at least 2 users to choose from")
     rows, used = chosen_queries(len(queries), sample, seed)
@@ -87,15 +89,8 @@ def random_user(
     return risk_of_links(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
 
 
-def check_attack(attack: Any) -> None:
-    """Refuse what is no attack, such as the name of one."""
-    if not hasattr(attack, "fit") or isinstance(attack, type):
-        kind = attack.__name__ if isinstance(attack, type) else type(attack).__name__
-        raise DataError(f"attack must be an attack such as attacks.TfIdf(), not {kind}")
-
-
 def curve(
-    attack: Attack[Any],
+    attack: Attack[Any] | str,
     targets: Any,
     queries: Any,
     epochs: Iterable[int] | int,
@@ -104,7 +99,7 @@ def curve(
     seed: int | None = None,
     level: float = 0.95,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> tuple[Risk, ...]:
     """Measure the random-user setting at several numbers of epochs, on the same queries.
 
@@ -116,12 +111,12 @@ def curve(
     >>> [round(risk.rate, 2) for risk in curve(attacks.Hamming(), a, a, epochs=(1, 2))]
     [0.67, 1.0]
     """
-    check_attack(attack)
     between_0_and_1("level", level)
     counts: Any = (epochs,) if is_whole(epochs) else epochs
     of_class("epochs", counts, Iterable, "numbers of epochs, such as (1, 2, 4)")
     targets, queries = gathered(targets), gathered(queries)
-    known = find_truth(targets, queries, truth)
+    known, engine = find_truth(targets, queries, truth), find_engine(engine)
+    attack = find_attack(attack, targets)
     for table in (targets, queries):
         if not hasattr(table, "epochs"):
             raise DataError(f"{type(table).__name__} have no epochs to grow by; measure them whole with random_user")

@@ -8,13 +8,14 @@ import numpy as np
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
+from reidrisk.attacks.registry import find_attack
 from reidrisk.base import ArrayLike, DataError, Note, Risk, between_0_and_1, whole
-from reidrisk.measure.risk import check_attack, chosen_queries, risk_of_links
+from reidrisk.measure.risk import chosen_queries, risk_of_links
 from reidrisk.records import Traces, Truth, find_truth
 
 
 def known_victim(
-    attack: Attack[Any],
+    attack: Attack[Any] | str,
     audience: Any,
     victims: Any,
     truth: ArrayLike | Truth | None = None,
@@ -36,10 +37,10 @@ def known_victim(
     >>> known_victim(attacks.StrictSets(), audience, twins, truth=[0, 0]).rate
     1.0
     """
-    check_attack(attack)
     between_0_and_1("level", level)
     audience, victims = gathered(audience), gathered(victims)
     known = find_truth(audience, victims, truth)
+    attack = find_attack(attack, audience)
     if len(audience) < 2:
         raise DataError("the audience is only 1 user, so every victim is linked to it; give at least 2 to choose from")
     rows, used = chosen_queries(len(victims), sample, seed)

@@ -2,9 +2,7 @@
 
 from reidrisk.search.engines.base import Engine, LocalEngine, Scorer, Targets
 from reidrisk.search.engines.duckdb import DuckDBEngine
+from reidrisk.search.engines.named import ENGINES, find_engine
 from reidrisk.search.engines.spark import SparkEngine
 
-__all__ = ["ENGINES", "DuckDBEngine", "Engine", "LocalEngine", "Scorer", "SparkEngine", "Targets"]
-
-ENGINES: dict[str, type[Engine]] = {"local": LocalEngine, "duckdb": DuckDBEngine, "spark": SparkEngine}
-"""The engines that have a name."""
+__all__ = ["ENGINES", "DuckDBEngine", "Engine", "LocalEngine", "Scorer", "SparkEngine", "Targets", "find_engine"]
