@@ -15,6 +15,7 @@ help: ## Show what can be made
 
 demo: $(VENV)/.user ## Install, audit the embedded population, write report.html
 	$(BIN)/reidrisk demo --out report.html
+	@echo "Next: source $(BIN)/activate; then: reidrisk audit YOUR.csv --out report.html"
 
 test: $(VENV)/.developer chromium java postgres style ## Install with development tools, run every check and test
 	@$(MAKE) --no-print-directory --jobs=2 types pytest

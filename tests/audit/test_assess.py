@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import reidrisk
+from reidrisk import assess
 from reidrisk.attacks import BM25
 from reidrisk.base.errors import DataError, OptionError
 
@@ -64,3 +65,25 @@ def test_options_of_the_audit_are_taken_beside_those_of_reading():
         reidrisk.assess(log(), item="category", say=None)
     with pytest.raises(OptionError, match="inputs"):
         reidrisk.assess(log(), inputs={"kind": "memory"}, say=None)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "python", "flag"),
+    [
+        ({"customer": [1, 1, 2], "product": list("aba"), "store": list("xyx")}, {}, "items=", "--item COLUMN"),
+        ({"customer": [1, 1, 2], "client": [3, 4, 4], "product": list("aba")}, {}, "user=", "--user"),
+        ({"day": [1, 2, 2], "product": list("aba"), "when": [1, 3, 2]}, {"items": "product"}, "user=", "--user"),
+        ({"customer": [1, 1], "lat": [1.0, 2.0], "lon": [1.0, 2.0]}, {"layout": "log"}, "grid='500m'", "--grid 500m"),
+    ],
+)
+def test_an_option_is_called_what_who_is_to_give_it_calls_it(frame, options, python, flag, tmp_path, reidrisk):
+    with pytest.raises(OptionError) as refused:
+        assess(frame, say=None, **options)
+    assert python in str(refused.value)
+    assert "--" not in str(refused.value)
+    pl.DataFrame(frame).write_csv(tmp_path / "x.csv")
+    words = [part for name, value in options.items() for part in (f"--{name.removesuffix('s')}", value)]
+    done = reidrisk("audit", "x.csv", *words)
+    assert done.code == 2
+    assert flag in done.err
+    assert python not in done.err

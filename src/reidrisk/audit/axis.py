@@ -8,6 +8,7 @@ import numpy as np
 from reidrisk.audit.choice import only
 from reidrisk.audit.spec import AuditSpec, powers_of_two, usual_epochs
 from reidrisk.base import DataError, Ints, Note, OptionError, blocks, stream
+from reidrisk.base.options import option
 from reidrisk.records import Attributes, Bags, Case, Traces, Vectors
 from reidrisk.records.thinning import drawn
 
@@ -237,5 +238,7 @@ def _with_tokens(counts: tuple[int, ...], targets: Traces, queries: Traces) -> t
     kept = tuple(r for r in counts if targets.epochs(r).observed.any() and queries.epochs(r).observed.any())
     if not kept:
         which = "known records" if not targets.epochs(counts[-1]).observed.any() else "records to identify"
-        raise DataError(f"the {which} hold no token in the first {counts[-1]} epochs; look at more of them (--epochs)")
+        raise DataError(
+            f"the {which} hold no token in the first {counts[-1]} epochs; look at more of them ({option('epochs')})"
+        )
     return kept, tuple(r for r in counts if r not in kept)

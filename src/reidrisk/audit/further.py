@@ -10,6 +10,7 @@ from reidrisk import measure, mitigations
 from reidrisk.attacks import Attack, Rehearsed, registry
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base import DataError, Ints, Note, OptionError, Progress, Result, Risk
+from reidrisk.base.options import option
 from reidrisk.io.taxonomy import read_taxonomy, roots
 from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side
@@ -109,11 +110,15 @@ def _missed(case: Case, kinds: Mapping[str, str]) -> list[Note]:
     vocabulary = case.queries.vocabulary
     if vocabulary is None or isinstance(case.queries, Attributes):
         what = "columns" if vocabulary is not None else "no labels"
-        raise OptionError(f"these records have {what}, and a taxonomy is of labels of items; leave it out (--taxonomy)")
+        raise OptionError(
+            f"these records have {what}, and a taxonomy is of labels of items; leave it out ({option('taxonomy')})"
+        )
     named = roots(kinds)
     missed = sum(label not in named for label in vocabulary.labels)
     if missed == len(vocabulary):
-        raise OptionError(f"the taxonomy names none of the {missed:,} items; give one of these labels (--taxonomy)")
+        raise OptionError(
+            f"the taxonomy names none of the {missed:,} items; give one of these labels ({option('taxonomy')})"
+        )
     return [Note("taxonomy-misses", n=missed, of=len(vocabulary))] if missed else []
 
 

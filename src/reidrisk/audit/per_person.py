@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Floats, FormatError, Ints, OptionError, Result, difference_interval, take_users
+from reidrisk.base.options import option
 
 _FEWEST = 20  # people in both audits, and at least half of the fewer: otherwise they are of other people
 
@@ -75,7 +76,9 @@ def paired(before: PerPerson, after: PerPerson) -> Paired:
     fewer = min(len(before.people), len(after.people))
     if before.named != after.named or len(rows) < min(_FEWEST, fewer) or 2 * len(rows) < fewer:
         common = f"{len(rows):,} of {len(before.people):,} and {len(after.people):,} people are in both audits"
-        raise OptionError(f"{common}; compare audits of the same people, with one --seed and --sample")
+        raise OptionError(
+            f"{common}; compare audits of the same people, with one {option('seed')} and {option('sample')}"
+        )
     one, two = (np.array([kept.found[pair[side]] for pair in rows]) for side, kept in enumerate((before, after)))
     low, high = difference_interval(one, two, before.level)
     return Paired(float(one.mean()), float(two.mean()), low, high, len(rows))

@@ -13,6 +13,7 @@ from reidrisk.attacks.vectors.nearest import per_product
 from reidrisk.audit.axis import Axis
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base import OptionError, Result
+from reidrisk.base.options import option
 from reidrisk.measure import jackknife
 from reidrisk.records import Case, Traces, Vectors
 from reidrisk.records.base import breadth
@@ -158,7 +159,9 @@ def largest(n: int, fewest: int, fits: Callable[[int], bool]) -> int:
 def _needs_whole(one: attacks.Entry, spec: AuditSpec, axis: Axis) -> bool:
     """Whether an attack is for whole records, which are not looked at; refuse it where it was named."""
     if one.whole and spec.attacks is not None:
-        raise OptionError(f"{one.name} compares whole records; look at all {axis.size:,} {axis.name} too (--epochs)")
+        raise OptionError(
+            f"{one.name} compares whole records; look at all {axis.size:,} {axis.name} too ({option('epochs')})"
+        )
     return one.whole
 
 

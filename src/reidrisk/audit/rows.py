@@ -12,6 +12,7 @@ from reidrisk.audit import plan
 from reidrisk.audit.axis import Axis, Look
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base import DataError, Difference, Ints, Risk, Stage, Steps
+from reidrisk.base.options import option
 from reidrisk.measure.risk import chosen_queries, linked, risk_of_links
 from reidrisk.records import Case, Truth
 from reidrisk.search.engines import Engine
@@ -37,7 +38,9 @@ class DrawnQueries(NamedTuple):
         # Who is not among the targets cannot be found there, and would dilute the rate of those who can.
         matched = drawn[known.target[drawn] >= 0]
         if not matched.size:
-            raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
+            raise DataError(
+                f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them ({option('sample')})"
+            )
         unasked = len(case.targets) - len(np.unique(known.target[known.target >= 0]))
         return cls(matched, len(drawn), rows is None, Truth(known.target[matched], known.origin), unasked)
 

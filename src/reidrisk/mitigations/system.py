@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from reidrisk.base import DataError, Ints, OptionError, from_0_to_1, whole
+from reidrisk.base.options import option
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.registry import register
@@ -70,7 +71,9 @@ class System(Mitigation):
         """Refuse a system that is not declared, less noise than it has, and fewer tokens of sets that are not known."""
         super().check(case, seed, side)
         if self.declared is None:
-            raise DataError(f"{self.text} changes a system, and none is declared; say which (--system, --noise)")
+            raise DataError(
+                f"{self.text} changes a system, and none is declared; say which ({option('system')}, {option('noise')})"
+            )
         if self.noise is not None and self.noise < self.declared.noise:
             known = f"the system shows random tokens with probability {self.declared.noise:g} already"
             raise DataError(f"{self.text}: {known}; ask for more")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reidrisk.base import DataError, Note, OptionError, Vocabulary, checked_seed
+from reidrisk.base.options import option
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Vectors, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables, matched
@@ -102,9 +103,13 @@ def traces_alike(a: Events, b: Events, every: Every) -> tuple[Traces, Traces]:
     [[[1, -1, -1], [0, -1, -1]], [[-1, 1, -1], [-1, -1, 0]]]
     """
     if a.time is None or b.time is None:
-        raise DataError(f"a log without times has no {every!r}; leave out --every, or name the times with --time")
+        raise DataError(
+            f"a log without times has no {every!r}; leave out {option('every')}, or name the times ({option('time')})"
+        )
     if a.is_calendar != b.is_calendar:
-        raise DataError("times are dates in one log and plain numbers in the other; name other columns with --time")
+        raise DataError(
+            f"times are dates in one log and plain numbers in the other; name other columns with {option('time')}"
+        )
     spans = [log.span(every) for log in (a, b)]
     span = min(first for first, _ in spans), max(last for _, last in spans)
     if span[1] - span[0] >= MOST_PERIODS:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import DataError, Note, Vocabulary
+from reidrisk.base.options import option
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import columns, find_user
 from reidrisk.io.exports.source import Source, is_unique
@@ -43,13 +44,13 @@ def read_counts(source: Source, how: Reading) -> tuple[Bags, str | None, tuple[s
 
     user, used = find_user(source, how), count_columns(source, how)
     if not used:
-        raise DataError(f"{source.name}: no column holds counts; name them with --item")
+        raise DataError(f"{source.name}: no column holds counts; name them with {option('items')}")
     found: list[Any] = []
     for name in used:
         cells = _cells(source, name)
         if cells is None:
             raise DataError(
-                f"{source.where(name)}: counts are whole numbers from 0 on; leave the column out with --item"
+                f"{source.where(name)}: counts are whole numbers from 0 on; leave the column out with {option('items')}"
             )
         found.append(sparse.csc_array(cells.astype(np.int64)[:, None]))
     ids = None if user is None else user_ids(source.name, user, source.column(user))

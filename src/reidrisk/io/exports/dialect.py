@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reidrisk.base import FormatError, OptionError, sizes
+from reidrisk.base.options import option
 from reidrisk.io.tables.opening import opened, while_reading
 
 SAMPLE = 1 << 18  # limit: bytes that show what a file is like
@@ -128,7 +129,7 @@ def _delimiter(lines: Sequence[str], name: str) -> str:
     equal = [by for by, fit in chosen.items() if fit == best]
     if len(equal) > 1 or (equal[0] in others and best[0] < _MOST):
         both = " and ".join(map(repr, equal))
-        raise OptionError(f"{name}: cells may be separated by {both}; say which with --delimiter")
+        raise OptionError(f"{name}: cells may be separated by {both}; say which with {option('delimiter')}")
     return equal[0]
 
 

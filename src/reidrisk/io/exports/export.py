@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reidrisk.base import DataError, Note, OptionError, Vocabulary
+from reidrisk.base.options import option
 from reidrisk.io.exports import names
 from reidrisk.io.exports.clocks import find_clock
 from reidrisk.io.exports.counts import count_columns, read_counts
@@ -84,7 +85,7 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     if sides[0][1] != sides[1][1]:
         both = " and ".join(f"{source.name} holds {_entry(kind).holds}" for source, kind, _ in sides)
         wrong = DataError if "vectors" in (sides[0][1], sides[1][1]) else OptionError  # no layout makes both alike
-        raise wrong(f"{both}; give two of a kind, or say what both are with --layout")
+        raise wrong(f"{both}; give two of a kind, or say what both are with {option('layout')}")
     one, two = _over_one(sides)
     one, two = (replace(read, notes=side[0].notes + read.notes) for read, side in zip((one, two), sides, strict=True))
     return _ids_alike(one, two)
@@ -162,7 +163,7 @@ def _kind(source: Source, how: Reading) -> str:
     is_sure = user is not None and (how.user is not None or names.user_score(user) > 1)
     if is_sure or how.columns or not has_times(source, how):
         return "people"
-    say = "say which does with --user, or that each row is a person with --layout people"
+    say = f"say which does with {option('user')}, or that each row is a person with {option('layout', 'people')}"
     raise OptionError(f"{source.name}: no column names people; {say}")
 
 
@@ -218,7 +219,7 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
     if kind == "lists" or lists:
         return _read_lists(source, how, user, time, lists)
     if user is None:
-        raise OptionError(f"{source.name}: no column names people; say which does with --user")
+        raise OptionError(f"{source.name}: no column names people; say which does with {option('user')}")
     clock = find_clock(source, time, [user, *how.items, *([how.amount] if how.amount else [])])
     taken = [name for name in (user, time, clock) if name is not None]
     amount = find_amount(source, how, taken)
@@ -226,7 +227,9 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
     items = find_items(source, how, [*taken, *([amount] if amount else [])], place)
     roles = Roles(user, time, items, amount, place if how.grid is not None else None, clock=clock)
     if how.grid is not None and place is None:
-        raise OptionError(f"{source.name}: no columns of latitude and longitude are there for --grid; rename them so")
+        raise OptionError(
+            f"{source.name}: no columns of latitude and longitude are there for {option('grid')}; rename them so"
+        )
     return _of_log(source, replace(roles, values=find_values(source, how, roles)), how)
 
 
@@ -241,7 +244,7 @@ def _read_lists(source: Source, how: Reading, user: str | None, time: str | None
     """Read one row per item of the lists: a log where people have several rows or times, else bags."""
     if len(lists) != 1:
         listed = ", ".join(map(repr, lists)) or "none"
-        raise OptionError(f"{source.name}: the columns of lists are {listed}; say which one with --item")
+        raise OptionError(f"{source.name}: the columns of lists are {listed}; say which one with {option('items')}")
     beside = [name for name in (user, time) if name is not None]
     is_log = user is not None and (time is not None or not is_unique(source, user))
     flat = one_row_per_item(source, lists[0], beside, by_row=user is None)

@@ -7,6 +7,7 @@ import numpy as np
 
 from reidrisk.base import Bools, DataError, Note, Vocabulary
 from reidrisk.base.frames import coded, joined
+from reidrisk.base.options import option
 from reidrisk.io.exports.clocks import with_clock
 from reidrisk.io.exports.grid import cells_of_grid
 from reidrisk.io.exports.reading import Reading
@@ -120,7 +121,9 @@ def _amounts(source: Source, name: str, good: Bools) -> tuple[Any, int]:
     wrong = np.flatnonzero(((values != np.floor(values)) | (np.abs(values) > 2.0**53)) & ~np.isnan(values))
     if wrong.size:
         held = f"{source.where(name)} holds {values[wrong[0]]:g} in row {wrong[0] + 1}"
-        raise DataError(f"{held}; amounts are whole numbers: name another column with --amount, or say --amount none")
+        raise DataError(
+            f"{held}; amounts are whole numbers: name another column, or none, with {option('amount', 'none')}"
+        )
     below = (values < 0) & good
     good[values < 0] = False
     return pa.array(values, mask=np.isnan(values)), int(below.sum())
@@ -140,9 +143,9 @@ def bad_rows(source: Source, how: Reading, rows: int) -> list[Note]:
     if not how.skip_bad_rows:
         first = "; ".join(bad.first[:5]) + (", …" if bad.count > len(bad.first) else "")
         what = f"{bad.count:,} of {rows + bad.unread:,} rows cannot be read ({first})"
-        do = "correct them, or leave them out with --skip-bad-rows"
+        do = f"correct them, or leave them out with {option('skip_bad_rows', True)}"
         if bad.count > rows and source.dialect is not None:
-            do = "say what separates cells with --delimiter, or which lines to leave out with --comment"
+            do = f"say what separates cells ({option('delimiter')}), or which lines to leave out ({option('comment')})"
         raise DataError(f"{source.name}: {what}; {do}")
     return [Note("bad-rows", name=source.name, n=bad.count, of=rows + source.bad.unread, first=list(bad.places))]
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Ints, Note, TruthError, UserIds
+from reidrisk.base.options import option
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import column
 from reidrisk.io.exports.source import Source, open_source
@@ -38,7 +39,9 @@ def read_pairs(
     """
     source, named = _opened(given)
     if targets is None or queries is None:
-        raise TruthError(f"{source.name}: true pairs name people, and the tables do not; name the column with --user")
+        raise TruthError(
+            f"{source.name}: true pairs name people, and the tables do not; name the column with {option('user')}"
+        )
     one, two = (column(source, name) for name in named) if named else _usual(source, targets, queries)
     target, query = _rows(source, one, targets), _rows(source, two, queries)
     if not ((target >= 0) & (query >= 0)).any():
@@ -93,7 +96,7 @@ def _usual(source: Source, targets: UserIds, queries: UserIds) -> tuple[str, str
     """Return the two columns of pairs by their names, or by the tables that their ids are in."""
     if set(_KNOWN) <= set(source.columns):
         return _KNOWN
-    say = "say which ones with --truth FILE:COLUMN=COLUMN, ids of the first table and of the second"
+    say = f"say which ones with FILE:COLUMN=COLUMN ({option('truth')}), ids of the first table and of the second"
     if len(source.columns) != 2:
         listed = ", ".join(map(repr, source.columns[:20]))
         raise TruthError(f"{source.name}: true pairs are two columns, and there are {listed}; {say}")

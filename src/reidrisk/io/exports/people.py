@@ -7,6 +7,7 @@ import numpy as np
 
 from reidrisk.base import Bools, DataError, Note, ReidRiskError
 from reidrisk.base.frames import coded
+from reidrisk.base.options import option
 from reidrisk.io.exports.log import bad_rows, damage, mark
 from reidrisk.io.exports.outside import outside
 from reidrisk.io.exports.reading import Reading
@@ -44,7 +45,7 @@ def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attribu
     kept = np.flatnonzero(good)
     if user is not None and (twice := first_repeat(coded(frame[user], user).codes)):
         same = f"rows {kept[twice[0]] + 1} and {kept[twice[1]] + 1} are both of {frame[user][twice[0]].as_py()!r}"
-        raise DataError(f"{source.name}: {same}; give everybody one row, or say --layout log")
+        raise DataError(f"{source.name}: {same}; give everybody one row, or say {option('layout', 'log')}")
     try:
         people = Attributes(pa.table(frame), user=user, columns=kinds or None)
     except ReidRiskError as error:

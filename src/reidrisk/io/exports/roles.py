@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Note, OptionError, ReidRiskError
+from reidrisk.base.options import option
 from reidrisk.io.exports import names
 from reidrisk.io.exports.reading import NONE, Reading
 from reidrisk.io.exports.source import Source
@@ -69,7 +70,7 @@ def find_user(source: Source, reading: Reading) -> str | None:
     """Return the column of people, or ``None`` where no name looks like one."""
     if reading.user is not None:
         return _given(source, reading.user)
-    return _best(source, names.user_score, "may name people", "--user", _taken(source, reading))
+    return _best(source, names.user_score, "may name people", option("user"), _taken(source, reading))
 
 
 def find_time(source: Source, reading: Reading, taken: Sequence[str] = ()) -> str | None:
@@ -83,7 +84,7 @@ def find_time(source: Source, reading: Reading, taken: Sequence[str] = ()) -> st
             return 4 + by_name if not names.never_time(name) else 0
         return by_name if _is_number(kind) or (holds_text(kind) and source.holds_figures(name)) else 0
 
-    return _best(source, score, "may say when", "--time", [*taken, *_taken(source, reading)])
+    return _best(source, score, "may say when", option("time"), [*taken, *_taken(source, reading)])
 
 
 def find_items(
@@ -101,12 +102,18 @@ def find_items(
     if len(found) == 1:
         return tuple(found)
     if not found and place is not None:
-        raise OptionError(f"{source.name}: coordinates become places by a grid; give its width, such as --grid 500m")
+        raise OptionError(
+            f"{source.name}: coordinates become places by a grid; give its width, such as {option('grid', '500m')}"
+        )
     if not found:
         listed = ", ".join(map(repr, source.columns[:20]))
-        raise OptionError(f"{source.name}: no column says what people did, only {listed}; name one with --item")
+        raise OptionError(
+            f"{source.name}: no column says what people did, only {listed}; name one with {option('items')}"
+        )
     listed = ", ".join(map(repr, found[:8])) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
-    say = "say which with --item COLUMN (again for each column to join; FIRST=SECOND if two tables differ)"
+    say = (
+        f"say which with {option('items', 'COLUMN')} (again for each column to join; FIRST=SECOND if two tables differ)"
+    )
     raise OptionError(f"{source.name}: what people did may be in the columns {listed}; {say}")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.options import option
 from reidrisk.io.exports.dialect import Dialect, cells_of
 from reidrisk.io.tables.csv_files import parsed
 from reidrisk.io.tables.opening import arrow_stream, opened
@@ -89,9 +90,11 @@ def column_names(name: str, dialect: Dialect, given: Sequence[str]) -> tuple[lis
     if len(plain) == dialect.width:
         return plain, False
     if dialect.header is None and not plain:
-        raise OptionError(f"{name}: the first line looks like data, not like names; name the columns with --columns")
+        raise OptionError(
+            f"{name}: the first line looks like data, not like names; name the columns with {option('columns')}"
+        )
     if dialect.header is None:
-        there = f"the lines have {dialect.width} cells, and --columns names {len(plain)}"
+        there = f"the lines have {dialect.width} cells, and {option('columns')} names {len(plain)}"
         raise OptionError(f"{name}: {there}; name every column")
     missing = next(column for column in plain if column not in dialect.header)
     there = ", ".join(map(repr, dialect.header[:20]))

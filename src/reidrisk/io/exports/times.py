@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.base import Bools, DataError, Ints, Note, OptionError
+from reidrisk.base.options import option
 from reidrisk.io.tables.columns import holds_text
 
 _ZONE = r"(?:\s*(?P<zone>[Zz]|[+-][0-9]{2}:?(?:[0-9]{2})?|[A-Z]{2,5})?(?:\s*[\[(][A-Za-z_/ ]+[\])])?)"
@@ -126,7 +127,9 @@ def read_times(cells: Any, where: str, dates: str | None = None) -> Times:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _of_numbers(cells, where, dates)
     if not holds_text(kind):
-        raise DataError(f"{where} is of type {kind}; times are dates, datetimes, numbers or text (or say --time none)")
+        raise DataError(
+            f"{where} is of type {kind}; times are dates, datetimes, numbers or text (or say {option('time', 'none')})"
+        )
     encoded = cells.cast(pa.large_string()).combine_chunks().dictionary_encode()
     texts = pl.Series(encoded.dictionary, dtype=pl.String).str.strip_chars()
     place = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
@@ -156,7 +159,7 @@ def _of_texts(texts: Any, where: str, dates: str | None) -> Times:
     if parts.fits.sum() <= 0.5 * given.sum():
         shown = texts[int(np.argmax(given))]
         what = f"{where} holds {shown!r}, which is no time that is understood"
-        raise DataError(f"{what}; write 2024-05-31 or 31.05.2024, or say --time none")
+        raise DataError(f"{what}; write 2024-05-31 or 31.05.2024, or say {option('time', 'none')}")
     proof, mixed = "", 0
     if form == "in-some-order":
         form, proof, parts, mixed = _ordered(texts, parts, where, dates)
@@ -225,7 +228,7 @@ def _ordered(texts: Any, parts: _Parts, where: str, dates: str | None) -> tuple[
     if len(chosen) > 1:
         shown = texts[int(np.argmax(parts.fits))]
         what = f"nothing in {where} tells whether {shown!r} has the day first, the month, or the year"
-        raise OptionError(f"{what}; say --dates day-first, month-first or year-first")
+        raise OptionError(f"{what}; say {option('dates', 'day-first')}, month-first or year-first")
     order = chosen[0]
     proofs = decisive & exist[order]
     mark = texts.str.extract("([./-])").fill_null("").to_numpy()
@@ -284,7 +287,7 @@ def _of_numbers(cells: Any, where: str, dates: str | None) -> Times:
     low, high = float(ends["min"].as_py()), float(ends["max"].as_py())
     if pa.types.is_floating(there.type) and there.type.bit_width < 64 and max(abs(low), abs(high)) > _EXACT:
         lost = f"{where} holds times in {there.type.bit_width} bits, which are up to minutes off"
-        raise DataError(f"{lost}; store them in 64 bits, or say --time none")
+        raise DataError(f"{lost}; store them in 64 bits, or say {option('time', 'none')}")
     if low >= 0 and (found := _of_digits(cells, low, high, where, dates)):
         return found._replace(bad=bad)
     for unit, per_second in _UNITS.items():
@@ -336,7 +339,7 @@ def _of_digits(cells: Any, low: float, high: float, where: str, dates: str | Non
         if len(distinct) == 1:
             return None
         what = f"{where} holds {texts[0]!r} and other numbers that may be dates in several ways"
-        raise DataError(f"{what}; write 2024-05-31, or say --time none")
+        raise DataError(f"{what}; write 2024-05-31, or say {option('time', 'none')}")
     if form == "year-last":
         form, _, parts, _ = _ordered(texts, parts, where, dates)
     moments = pa.array(_moments(parts)[0], pa.timestamp("us"))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base import Array, DataError, FormatError, OptionError, sizes
+from reidrisk.base.options import option
 from reidrisk.io.documents import read_array
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import Roles, columns, find_time, find_user
@@ -62,7 +63,9 @@ def read_vectors(source: Source, how: Reading) -> tuple[Vectors, Roles, tuple[st
     used = vector_columns(source, how)
     if not used:
         listed = ", ".join(map(repr, source.columns[:20]))
-        raise OptionError(f"{source.name}: no column holds numbers of vectors, only {listed}; name them with --item")
+        raise OptionError(
+            f"{source.name}: no column holds numbers of vectors, only {listed}; name them with {option('items')}"
+        )
     user = find_user(source, how)
     user = None if user in used else user
     lists = len(used) == 1 and is_list(source.types[used[0]])
@@ -96,7 +99,9 @@ def _moments(source: Source, name: str, how: Reading) -> tuple[Array, tuple[str,
     missing = np.flatnonzero(times.values.is_null().to_numpy(zero_copy_only=False))
     row = min((int(part[0]) for part in (missing, times.bad) if len(part)), default=None)
     if row is not None:
-        raise DataError(f"column {name!r} holds no time in row {row + 1}; correct it, or leave times out (--time none)")
+        raise DataError(
+            f"column {name!r} holds no time in row {row + 1}; correct it, or leave times out ({option('time', 'none')})"
+        )
     return times.values.to_numpy(zero_copy_only=False), (times.form, times.proof)
 
 
@@ -123,7 +128,7 @@ def _of_columns(source: Source, names: tuple[str, ...]) -> Array:
         cells = source.column(name)
         if holds_text(source.types[name]):
             if not source.holds_figures(name):
-                raise DataError(f"{source.where(name)}: it does not hold numbers; leave it out with --item")
+                raise DataError(f"{source.where(name)}: it does not hold numbers; leave it out with {option('items')}")
             cells = _numbers(source, name)
         found[:, place] = cells.to_numpy()
     return found
