@@ -78,12 +78,12 @@ def test_every_attack_says_what_it_takes_and_costs():
             assert 0 < costs[0] < costs[1]
         if not one.needs:
             one.attack.knowing(TopKNoise(2, 0.1, 5))
-    rivals = {"affinity", "bm25", "hellinger", "naive-bayes", "overlap", "tf-idf"}
+    rivals = {"affinity", "bm25", "hellinger", "hypergeometric", "naive-bayes", "overlap", "tf-idf"}
     assert {one.name for one in nameable(Bags)} == {
         *("clock", "coincidences", "disjoint", "matched", "same-totals", "profile-bayes", "rehearsed", "totals"),
         *rivals,
     }
-    assert {"presence", "markov", *rivals} - {one.name for one in nameable(Traces)} == {"overlap"}
+    assert {"presence", "markov", *rivals} - {one.name for one in nameable(Traces)} == {"hypergeometric", "overlap"}
 
 
 def planned(table, **options):

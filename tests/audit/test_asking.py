@@ -50,7 +50,7 @@ def audited(files, *names, scenario=None, truth=None, **reading):
 
 def test_one_export_answers_two_questions(files):
     found = audited(files, "a.csv")
-    assert sorted(one.scenario.code for one in found.questions) == ["scenario-knows", "scenario-split"]
+    assert sorted(one.scenario.code for one in found.questions) == ["scenario-knows"] * 2 + ["scenario-split"]
     assert {one.axis for one in found.questions} == {"facts", "items"}
     assert found.strongest.rate == max(one.strongest.rate for one in found.questions)
     assert all("understood-as" in [note.code for note in one.notes] for one in found.questions)
@@ -71,7 +71,7 @@ def test_what_differs_by_question_is_planned_anew_when_an_audit_is_run_again(fil
 
 
 def test_a_scenario_by_its_name_is_the_only_question(files):
-    found = audited(files, "a.csv", scenario={"name": "knows", "facts": 2, "which": "rarest"})
+    found = audited(files, "a.csv", scenario={"name": "knows", "facts": 2, "which": "rarest", "told": "what"})
     assert (found.also, found.axis, found.epochs, found.scenario["facts"]) == ((), "facts", (1, 2), 2)
     with pytest.raises(OptionError, match="the scenario two-tables is of 2 tables"):
         audited(files, "a.csv", scenario={"name": "two-tables"})
@@ -146,7 +146,7 @@ def test_a_question_that_cannot_be_asked_is_left_out_and_said():
     found = audit_exports([io.read_export(once, io.Reading(layout="log"))], AuditSpec(seed=1, attacks=FEW))
     assert found.scenario.code == "scenario-knows"
     (note,) = (note for note in found.notes if note.code == "question-left-out")
-    assert (note["question"], found.n_questions) == ("scenario-split", 1)
+    assert (note["question"], found.n_questions) == ("scenario-split", 2)
 
 
 def test_exports_are_one_or_two():

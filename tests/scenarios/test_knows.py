@@ -1,6 +1,9 @@
 """The attacker knows a few facts: so many, true but for the stated errors, of those who have them."""
 
+from itertools import combinations
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,9 +27,10 @@ def dense(bags):
 @settings(deadline=None)
 @given(tables, st.integers(1, 6), seeds)
 def test_facts_of_bags_are_true_and_as_many_as_asked(table, facts, seed):
-    enough = np.flatnonzero(table.sum(axis=1) >= facts)
+    held = table.sum(axis=1)
+    enough = np.flatnonzero(held)
     bags = Bags(table, users=np.arange(len(table)) + 5)
-    if not enough.size:
+    if held.max() < facts:
         with pytest.raises(
             DataError, match=f"nobody has {facts} facts, the most of anybody is {table.sum(axis=1).max()}"
         ):
@@ -36,11 +40,11 @@ def test_facts_of_bags_are_true_and_as_many_as_asked(table, facts, seed):
     assert case.targets is bags
     assert case.truth.target.tolist() == enough.tolist()
     assert (case.queries.users == enough + 5).all()
-    assert (dense(case.queries).sum(axis=1) == facts).all()
+    assert (dense(case.queries).sum(axis=1) == np.minimum(held[enough], facts)).all()
     assert (dense(case.queries) <= table[enough]).all()
     assert (dense(Knows(bags, facts).case(seed).queries) == dense(case.queries)).all()
-    few = [note["n"] for note in case.notes if note.code == "too-few-facts"]
-    assert few == ([len(table) - len(enough)] if len(enough) < len(table) else [])
+    for code, n in (("too-few-facts", np.sum(held == 0)), ("known-with-fewer", np.sum((held > 0) & (held < facts)))):
+        assert [note["n"] for note in case.notes if note.code == code] == ([n] if n else [])
 
 
 @settings(deadline=None)
@@ -54,8 +58,8 @@ def test_facts_of_events_are_events_whatever_their_amount_and_order(log, seed, r
     if counts.max() < 2:
         return
     case, other = (Knows(table(rows), facts=2).case(seed) for rows in (log, random.sample(log, len(log))))
-    assert (dense(case.queries).sum(axis=1) == 2).all()
-    assert case.queries.users.tolist() == np.flatnonzero(counts >= 2).tolist()
+    assert dense(case.queries).sum(axis=1).tolist() == np.minimum(counts[counts > 0], 2).tolist()
+    assert case.queries.users.tolist() == np.flatnonzero(counts).tolist()
     assert (dense(case.queries) <= dense(case.targets)[case.truth.target]).all()
     assert (dense(case.queries) == dense(other.queries)).all()
     assert dense(case.targets).sum(axis=1).tolist() == counts[counts > 0].tolist()
@@ -80,13 +84,14 @@ def test_facts_of_traces_stay_in_their_epoch(tokens, facts, seed, some):
     table = Traces(tokens, n_tokens=4)
     columns = (0, 2, 3, 4) if some else None
     among = np.isin(np.arange(5), columns or range(5))
-    enough = np.flatnonzero(((tokens >= 0) & among).sum(axis=1) >= facts)
-    if not enough.size:
+    held = ((tokens >= 0) & among).sum(axis=1)
+    enough = np.flatnonzero(held)
+    if held.max() < facts:
         return
     case = Knows(table, facts, columns=columns).case(seed)
     shown = case.queries.tokens
     assert case.truth.target.tolist() == enough.tolist()
-    assert ((shown >= 0).sum(axis=1) == facts).all()
+    assert ((shown >= 0).sum(axis=1) == np.minimum(held[enough], facts)).all()
     assert (shown[shown >= 0] == tokens[enough][shown >= 0]).all()
     assert not (shown[:, ~among] >= 0).any()
 
@@ -151,8 +156,8 @@ def test_other_refusals():
 @settings(deadline=None)
 @given(tables, st.integers(1, 5), seeds)
 def test_the_rarest_facts_are_those_of_the_fewest_holders_each_item_once_first(table, facts, seed):
-    enough = np.flatnonzero(table.sum(axis=1) >= facts)
-    if not enough.size:
+    enough = np.flatnonzero(table.sum(axis=1))
+    if table.sum(axis=1).max() < facts:
         return
     case = Knows(Bags(table), facts, which="rarest").case(seed)
     holders = (table > 0).sum(axis=0)
@@ -168,7 +173,7 @@ def test_the_rarest_items_of_events_are_counted_by_people_not_by_events():
     # Ann alone has 'x', often; 'y' is rare among events but held by two.
     log = {"u": ["ann"] * 5 + ["bob", "bob", "eve"], "i": ["x", "x", "x", "y", "z", "y", "z", "z"]}
     case = Knows(Events(log, user="u", items="i"), facts=2, which="rarest").case()
-    assert dense(case.queries).tolist() == [[1, 1, 0], [0, 1, 1]]
+    assert dense(case.queries).tolist() == [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
 
 
 def test_the_first_facts_are_the_first_in_time():
@@ -219,6 +224,114 @@ def test_several_draws_are_several_queries_of_one_person_and_the_interval_counts
     assert many.design_effect >= 5.0
 
 
+def shop(n=300, each=8, seed=0):
+    """A log of purchases with a day and a price, in any order."""
+    rng = np.random.default_rng(seed)
+    who = rng.permutation(np.repeat(np.arange(n), each))
+    day = np.datetime64("2024-01-01") + rng.integers(0, 60, len(who))
+    return {"u": who, "i": rng.integers(0, 5, len(who)), "t": day, "price": rng.integers(0, 9, len(who))}
+
+
+def rate(attack, case):
+    return measure.random_user(attack, case.targets, case.queries, case.truth).rate
+
+
+def test_each_step_tells_more_of_the_same_events():
+    log = shop()
+    events = Events(log, user="u", items="i", time="t", keep="price")
+    codes = {told: events.facts(told)[0] for told in ("what", "day", "row")}
+    for coarse, fine in (("what", "day"), ("day", "row")):  # a finer code says the coarser one
+        assert len(set(zip(codes[coarse], codes[fine], strict=True))) == len(set(codes[fine]))
+    assert len(set(codes["day"])) == len(set(zip(log["i"], log["t"], strict=True)))
+    seen = {}
+    for told in codes:
+        case = Knows(events, facts=3, told=told).case(4)
+        held, asked = (dense(side) for side in (case.targets, case.queries))
+        assert (asked.sum(axis=1) == 3).all()
+        assert (asked <= held).all()
+        seen[told] = [sorted(np.repeat(np.arange(len(row)), row)) for row in asked]
+    first = {told: dict(zip(codes["row"], codes[told], strict=True)) for told in codes}
+    for told in ("what", "day"):
+        assert [sorted(first[told][code] for code in row) for row in seen["row"]] == seen[told]
+    # ... whatever the order of the rows
+    order = np.random.default_rng(1).permutation(len(log["u"]))
+    again = Events({name: cells[order] for name, cells in log.items()}, user="u", items="i", time="t", keep="price")
+    for told in codes:
+        assert (
+            dense(Knows(again, 3, told=told).case(4).queries) == dense(Knows(events, 3, told=told).case(4).queries)
+        ).all()
+
+
+def test_more_is_found_at_each_step_and_everybody_where_item_and_day_are_theirs_alone():
+    events = Events(shop(), user="u", items="i", time="t", keep="price")
+    rates = [
+        rate(attacks.Hypergeometric(), Knows(events, facts=2, told=told).case(1)) for told in ("what", "day", "row")
+    ]
+    assert rates == sorted(rates)
+    assert rates[0] < 0.05 < 0.5 < rates[2]
+    alone = {"u": np.repeat(np.arange(50), 2), "i": ["a", "b"] * 50, "day": np.repeat(np.arange(50), 2)}
+    log = Events(alone, user="u", items="i", time="day")
+    assert [rate(attacks.Hypergeometric(), Knows(log, facts=1, told=told).case(1)) for told in ("what", "day")] == [
+        0.02,
+        1.0,
+    ]
+
+
+def test_a_row_is_every_cell_of_it_and_a_day_is_a_whole_unit():
+    log = {"u": [1, 1, 2, 2], "i": ["a", "a", "a", "a"], "t": [0.1, 0.9, 0.2, 3.0], "n": [1, 1, 1, 2]}
+    events = Events(log, user="u", items="i", time="t", amount="n")
+    assert [len(set(events.facts(told)[0])) for told in ("what", "day", "row")] == [1, 2, 4]
+    raw = {"other": pa.chunked_array([["x", "x", "x", "y"]]), "empty": pa.chunked_array([[None, None, None, 1.5]])}
+    kept = Events(log | {"row": [0, 1, 2, 3]}, user="u", items="i", time="t", row="row", raw=raw)
+    assert len(set(kept.facts("row")[0])) == 2
+    case = Knows(kept, facts=1, told="row").case(0)
+    assert case.targets.raw is not None
+    assert case.targets.n_tokens == 2
+
+
+def test_the_likeliest_part_of_a_record_is_the_best_there_is():
+    """By enumeration: two of a, a, b and c; of a, b, b and c; of a, b and c; and of b and c, which lack most of it."""
+    table = np.array([[2, 1, 1], [1, 2, 1], [1, 1, 1], [0, 1, 1]])
+    draws = {who: list(combinations(np.repeat(np.arange(3), row), 2)) for who, row in enumerate(table)}
+    chance = {}
+    for who, drawn in draws.items():
+        for facts in drawn:
+            found = np.bincount(facts, minlength=3)
+            chance.setdefault(tuple(found), np.zeros(4))[who] += 1.0 / len(drawn)
+    queries = Bags(np.array([*chance]))
+    links = attacks.Hypergeometric().fit(Bags(table)).link(queries, probability=True)
+    for i, at in enumerate(chance.values()):
+        assert at[links.target[i]] == pytest.approx(at.max(), abs=1e-9)
+        assert links.n_ties[i] == np.sum(np.isclose(at, at.max()))
+        assert links.probability[i] == pytest.approx(at.max() / at.sum(), abs=1e-4)
+
+
+def test_it_finds_no_fewer_than_attacks_that_learn():
+    rng = np.random.default_rng(2)
+    table = Bags(rng.multinomial(20, rng.dirichlet(np.full(12, 0.7), 400)))
+    case = Knows(table, facts=6, draws=8).case(0)
+    assert case.of_parts
+    assert not case.suits(attacks.Rehearsed)
+    assert case.suits(attacks.Hypergeometric)
+    best = rate(attacks.Hypergeometric(), case)
+    others = (attacks.ProfileBayes(), attacks.NaiveBayes(), attacks.TfIdf(), attacks.Overlap())
+    assert best > max(rate(one, case) for one in others) - 0.002  # on average; they may be luckier
+    wrong = Knows(table, facts=6, errors=0.2).case(0)
+    assert not wrong.of_parts
+    assert not wrong.suits(attacks.Hypergeometric)
+    assert wrong.suits(attacks.Rehearsed)
+
+
+def test_people_with_one_fact_are_asked_with_it():
+    """Four fifths have one event each, which nobody else has: they are found, and were not asked for before."""
+    who = np.concatenate([np.arange(80), np.repeat(np.arange(80, 100), 5)])
+    item = np.concatenate([np.arange(80), np.full(100, 80)])
+    case = Knows(Events({"u": who, "i": item}, user="u", items="i"), facts=4).case(0)
+    assert len(case.queries) == 100
+    assert rate(attacks.Hypergeometric(), case) == pytest.approx(0.8 + 0.2 / 20)
+    assert dict(case.notes[-1]) == {"n": 80, "of": 100, "facts": 4}
+
+
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
@@ -226,6 +339,9 @@ def test_several_draws_are_several_queries_of_one_person_and_the_interval_counts
         (Bags([[1, 2]]), {"which": "first"}, "these Bags have no time, so no fact is the first"),
         (Events({"u": [1], "i": [1]}, user="u", items="i"), {"which": "first"}, "these Events have no time"),
         (Bags([[1, 2]]), {"draws": 2, "which": "rarest"}, "2 draws of the rarest facts would be alike"),
+        (Bags([[1, 2]]), {"told": "day"}, "told='day' is for Events"),
+        (Events({"u": [1], "i": [1]}, user="u", items="i"), {"told": "day"}, "no time, so there is no day to know"),
+        (Events({"u": [1], "i": [1]}, user="u", items="i"), {"told": "all"}, "told must be one of what, day, row"),
         (Bags([[1, 2]]), {"draws": 0}, "draws must be a whole number of at least 1, not 0"),
     ],
 )

@@ -27,6 +27,7 @@ from reidrisk.attacks.rivals import (
     Affinity,
     Clock,
     Hellinger,
+    Hypergeometric,
     Markov,
     Matched,
     NaiveBayes,
@@ -51,8 +52,8 @@ __all__ = ["IdOrder", "RowOrder"]
 __all__ += ["Attack", "ByRank", "FellegiSunter", "FullInformation", "Groups", "Links", "ScoredAttack"]
 __all__ += ["Hamming", "MixtureBayes", "Neural", "Pooled", "PositionalAttack", "WeightedHamming", "pool"]
 __all__ += ["Entry", "ProfileBayes", "Rehearsed", "register", "registry"]
-__all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival"]
-__all__ += ["GaussianBayes", "LooseSets", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
+__all__ += ["BM25", "Affinity", "Clock", "Hellinger", "Hypergeometric", "Markov", "NaiveBayes", "Overlap"]
+__all__ += ["GaussianBayes", "LooseSets", "Presence", "Rival", "Scoreboard", "StrictSets", "TfIdf", "Totals"]
 __all__ += ["Coincidences", "Disjoint", "Matched", "OneToOne", "SameTotals"]
 __all__ += ["Cells", "MeanPair", "Nearest", "NearestEuclidean", "NearestPair", "NearestWhitened", "Procrustes"]
 __all__ += ["AllCells", "SameCells", "WhitenedCosine"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -58,6 +58,12 @@ class Attack(ABC, Generic[Records]):
 
     by_order: ClassVar[tuple[str, ...]] = ()
     """Of an attack by the order of people alone: the origins of the truth that do not bring that order about."""
+
+    of_parts: ClassVar[Literal["no", "also", "only"]] = "no"
+    """Whether it is for queries that are known to be true parts of their targets, drawn at random (``Case.of_parts``).
+
+    There :class:`Hypergeometric` is the best there is, so that an audit runs only it and the simple attacks.
+    """
 
     @classmethod
     def applies(cls, targets: Records, queries: Records) -> bool:

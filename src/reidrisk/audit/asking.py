@@ -9,11 +9,13 @@ from reidrisk import io
 from reidrisk.attacks import Attack
 from reidrisk.audit.amounts import settle_amounts
 from reidrisk.audit.bands import settle_numbers
-from reidrisk.audit.case import audit_case, together
+from reidrisk.audit.case import Given, MeasuredCase, measure_case, together
 from reidrisk.audit.clocks import settle_clocks
+from reidrisk.audit.plan import compares
 from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
+from reidrisk.audit.steps import taken
 from reidrisk.audit.suppress import note_of_few
 from reidrisk.audit.valued import settle_values
 from reidrisk.base import DataError, Note, OptionError, Progress, TruthError, seed_or_fresh, silent
@@ -23,7 +25,7 @@ from reidrisk.io.pair import why_unmatched
 from reidrisk.records import Case, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.scenarios import Scenario
-from reidrisk.search.engines import Engine
+from reidrisk.search.engines import Engine, find_engine
 
 Heard = Callable[[Note], None]  # who is told at once how a table was understood, before the attacks begin
 
@@ -119,25 +121,36 @@ def audit_scenarios(
     cases: list[tuple[Note, Case]] = []
     for scenario in scenarios:
         try:
-            cases.append((scenario.question, _without_repeats(scenario.case(seed), notes)))
+            case = _without_repeats(scenario.case(seed), notes)
+            if len(scenarios) > 1 and not compares(spec, case):
+                raise DataError("the attacks that were asked for do not compare such records")
+            cases.append((scenario.question, case))
         except DataError as error:
             if len(scenarios) == 1:
                 raise
             notes = (*notes, Note("question-left-out", question=scenario.question.code, why=str(error)))
-    if not cases:
-        scenarios[0].case(seed)  # which refuses, and says why
-    n, answers = len(cases), []
+    if not cases:  # either way, it is refused, and said why
+        cases.append((scenarios[0].question, scenarios[0].case(seed)))
+    n, left = len(cases), spec.budget
+    cases.sort(key=lambda one: not one[1].of_parts)  # those that are quick leave more time to the others
+    told = taken([question for question, _ in cases], spec.told)
+
+    def part(done: int) -> Progress:
+        return lambda stage, share: tell(stage, (done + share) / (n + 1))
+
+    answers: list[AuditResult] = []
+    lead: MeasuredCase | None = None
     for i, (question, case) in enumerate(cases):
-
-        def part(stage: str, share: float, done: int = i) -> None:
-            tell(stage, (done + share) / n)
-
-        answers.append(
-            audit_case(
-                case, spec, scenario=question, notes=notes, progress=part, attacks=attacks, engine=engine, questions=n
-            )
-        )
-    return together(answers)
+        given = Given(question, tuple(notes), tuple(attacks), find_engine(engine), questions=n, budget=left / (n - i))
+        one = measure_case(case, spec, given, part(i))
+        left -= min(one.seconds, left / (n - i))
+        # What takes further time is done for the question that leads: how sure, what would lower it, and what for.
+        first, other = (one, lead) if lead is None or one.standing(told) > lead.standing(told) else (lead, one)
+        if other is not None:
+            answers.append(other.answer(leads=False))
+        lead = first
+    assert lead is not None
+    return together([lead.answer(part(n)), *answers])
 
 
 def _without_repeats(case: Case, notes: Sequence[str | Assumption | Note]) -> Case:
@@ -168,6 +181,14 @@ def run_exports(
     return found
 
 
+def _with_whole_rows(export: io.Export, scenario: Asked | None) -> io.Export:
+    """Note that columns which say neither who, what nor when are known with the whole rows of a log."""
+    asked = scenario is None or (scenario.name == "knows" and scenario.told in (None, "row"))
+    if export.kind != "log" or not asked:
+        return export
+    return dataclasses.replace(export, how=Note.from_dict({**export.how.to_dict(), "whole_rows": True}))
+
+
 def read(
     sources: Sequence[Any],
     reading: io.Reading,
@@ -184,7 +205,7 @@ def read(
     if len(sources) == 2:
         exports: tuple[io.Export, ...] = io.read_exports(sources[0], sources[1], reading)
     else:
-        exports = (io.read_export(sources[0], reading),)
+        exports = (_with_whole_rows(io.read_export(sources[0], reading), scenario),)
     if heard is not None:
         for note in dict.fromkeys(note for export in exports for note in (export.how, *export.notes)):
             heard(note_of_few(note, least))

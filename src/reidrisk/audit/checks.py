@@ -9,6 +9,7 @@ from reidrisk.audit.ends import error_parts
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec, Published, other_counts, powers_of_two, usual_epochs
+from reidrisk.audit.steps import strongest_first
 from reidrisk.base import FormatError, ReidRiskError, Risk
 from reidrisk.base.plain import plain
 
@@ -22,10 +23,9 @@ def check_agreement(result: AuditResult) -> None:
     """
     try:
         _must(not any(answer.also for answer in result.also), "an answer to a further question has further questions")
-        rates = [-1.0 if one.strongest is None else one.strongest.rate for one in result.questions]
-        _must(rates[0] == max(rates), "the question with the highest rate does not come first")
+        _must(strongest_first(result.questions)[0] is result, "the question with the highest rate does not come first")
         for answer in result.questions:
-            _must(answer.n_questions == len(rates), f"the error is shared by {answer.n_questions} questions")
+            _must(answer.n_questions == len(result.questions), f"the error is shared by {answer.n_questions} questions")
             _must(answer.gate is None or answer is result, "there is more than one answer of the gate")
             spec = AuditSpec.model_validate(answer.spec)
             _check_sizes(answer, spec)
@@ -211,10 +211,12 @@ def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
     if result.gate is None:
         _must(spec.max_risk is None or not result.risks, "a limit was given, and there is no answer")
         return
-    again = gate(result, result.gate.max_risk, result.gate.required)
+    again = gate(result, result.gate.max_risk, result.gate.required, result.gate.told)
     _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
     of_rows = ("rate", "low", "high", "attack", "n_epochs", "which", "n_rows", "level")
-    for name in ("answer", "why", "not_run", "n_questions", *of_rows):
+    for name in ("answer", "why", "not_run", "n_questions", "told", *of_rows):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")
+    beyond = ([one.to_dict() for one in each.beyond] for each in (again, result.gate))
+    _must(next(beyond) == next(beyond), "the gate's fuller steps do not follow from the rows")
     for name in ("truth", "truth_check", "simulated", "strangers", "unasked"):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate says otherwise of {name}")

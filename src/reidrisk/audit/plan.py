@@ -42,11 +42,12 @@ class NotRun(Result):
 
 
 class AuditPlan(NamedTuple):
-    """The names of the attacks to run, how many queries to score (None: all), and what does not run."""
+    """The names of the attacks to run, how many queries to score (None: all), what does not run, and the cost."""
 
     names: tuple[str, ...]
     sample: int | None
     not_run: tuple[NotRun, ...]
+    seconds: float
 
 
 def applicable(case: Case) -> tuple[attacks.Entry, ...]:
@@ -82,7 +83,7 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
     not_run = [NotRun(one.name, "not asked") for one in usual if one.name not in running_names]
     n, fewest = len(case.queries), enough(case)
     if spec.everyone or spec.sample is not None:
-        size = min(spec.sample or n, n)
+        size, needed = min(spec.sample or n, n), budget
     else:
         work = len(axis.looks), sum(axis.share(look) for look in axis.looks)
         # Attacks of the caller's own count as one search each. One more look says how sure the strongest is.
@@ -98,9 +99,10 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
         scores = len(case.targets) * n
         again = 4e-9 * rows * scores if case.truth is not None and scores <= jackknife.PAIRS else 0.0
         size = largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) + again * (q == n) <= budget)
+        needed = _total([*costs.values(), *extra], size) + again * (size == n)
     if size < fewest:
         not_run += [NotRun(one.name, "few people") for one in usual if one in running]
-    return AuditPlan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run))
+    return AuditPlan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run), needed)
 
 
 def enough(case: Case) -> int:
@@ -163,6 +165,11 @@ def _needs_whole(one: attacks.Entry, spec: AuditSpec, axis: Axis) -> bool:
             f"{one.name} compares whole records; look at all {axis.size:,} {axis.name} too ({option('epochs')})"
         )
     return one.whole
+
+
+def compares(spec: AuditSpec, case: Case) -> bool:
+    """Whether the attacks that a spec names, if any, compare such records."""
+    return all(type(case.targets) in entry(name).kinds for name in spec.attacks or ())
 
 
 def _check_kinds(running: Sequence[attacks.Entry], case: Case) -> None:

@@ -8,10 +8,12 @@ from typing import Any, Literal, cast
 import numpy as np
 from pydantic import Field, field_validator
 
+from reidrisk.base import Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.specs import Spec
 from reidrisk.records import Attributes, Bags, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, periods
+from reidrisk.records.events import Told
 from reidrisk.scenarios import Knows, Scenario, Split, TwoTables
 from reidrisk.scenarios.registry import entry
 
@@ -32,6 +34,7 @@ class Asked(Spec):
     facts: int | None = Field(default=None, ge=1)
     errors: float | None = Field(default=None, ge=0.0, le=1.0)
     which: Literal["random", "first", "rarest"] | None = None
+    told: Literal["what", "day", "row"] | None = None
     columns: tuple[str, ...] | None = None
     by: Literal["time", "random", "column"] | None = None
     at: str | float | tuple[str | float, str | float] | None = None
@@ -64,7 +67,68 @@ class Asked(Spec):
         odd = next((name for name in given if name not in {one.name for one in fields(made)}), None)
         if odd is not None:
             raise OptionError(f"{odd} is no option of the scenario {self.name}; leave it out")
+        if made is Knows and isinstance(tables[0], Events) and self.told is None:
+            return steps(tables[0], **given)
         return (made(*tables, *((truth,) if wanted == 2 else ()), **given),)
+
+
+def steps(log: Events, **options: Any) -> tuple[Knows, ...]:
+    """Return the scenarios of somebody who knows some events: what; and the day; and all else in the row.
+
+    The day is asked where there is a time, and the row where it tells apart what the steps before do not.
+
+    >>> log = {"who": [1, 1, 2], "what": ["a", "b", "a"], "day": [0, 1, 1], "n": [1, 1, 2]}
+    >>> [one.told for one in steps(Events(log, user="who", items="what", time="day"), facts=1)]
+    ['what', 'day']
+    """
+    told: list[Told] = ["what"] if log.time is None else ["what", "day"]
+    if log.facts("row")[1] > log.facts(told[-1])[1]:
+        told.append("row")
+    return tuple(Knows(log, told=one, **options) for one in told)
+
+
+def constant(log: Events) -> Attributes | None:
+    """Return the columns of a log's file that are constant within people, as attributes of these people.
+
+    Most people must have two rows or more; a column counts where nine tenths of those who have two cells in it have one
+    value, their most frequent one, and where it is neither the same for everybody nor anybody's own, as a second id is.
+
+    >>> import pyarrow as pa
+    >>> raw = {"sex": pa.chunked_array([["f", "f", "m", "m", "m", "m"]]), "n": pa.chunked_array([[1, 2, 3, 4, 5, 6]])}
+    >>> frame = {"who": [1, 1, 2, 2, 3, 3], "what": list("abcabc"), "row": range(6)}
+    >>> constant(Events(frame, user="who", items="what", row="row", raw=raw))
+    Attributes(3 users x 1 columns: sex (category))
+    """
+    raw = log.raw
+    if raw is None or 2 * np.count_nonzero(np.diff(raw.start) > 1) <= len(raw):
+        return None
+    found = {
+        name: cells for name in raw.names if (cells := _of_people(raw.column(name), raw.owner, len(raw))) is not None
+    }
+    return Attributes(found).with_users(log.users) if found else None
+
+
+def _of_people(cells: Any, owner: Ints, n: int) -> Any:
+    """Return the most frequent cell of each person, where nearly all have one value alone; else nothing."""
+    import polars as pl
+
+    held = pl.Series(pl.from_arrow(cells))
+    if held.dtype.is_nested():
+        return None
+    rows = pl.DataFrame({"who": owner, "cell": held}).drop_nulls()
+    values = rows.group_by("who", "cell").len().sort("len", "cell", descending=[True, False])
+    of_each = values.group_by("who", maintain_order=True).agg(
+        pl.col("cell").first(), pl.len(), pl.col("len").sum().alias("n")
+    )
+    several = of_each.filter(pl.col("n") > 1)
+    kinds = of_each["cell"].n_unique()
+    if not several.height or np.mean(several["len"].to_numpy() == 1) < _KEPT or not 1 < kinds < of_each.height:
+        return None
+    return (
+        pl.DataFrame({"who": np.arange(n)})
+        .join(of_each, on="who", how="left", maintain_order="left")["cell"]
+        .to_arrow()
+    )
 
 
 def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Every | None) -> tuple[Scenario, ...]:
@@ -73,8 +137,9 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
     Two logs are compared as bags, which keep everything but the times, and as traces of :func:`usual_period`, or of
     ``every``; where these keep nine tenths of the events, they come first. Of one table: can the pseudonyms of one
     period be linked to those of another, where there is a time; and can somebody who knows four facts of a person find
-    them. Of one table of people: all columns are known. Of one table of vectors, several of a person: whether some of
-    them give away whose the others are.
+    them, of a log in :func:`steps` of what they know of each. Columns of a log that are constant within people are
+    known, too, as those of a table of people are: all of them. Of one table of vectors, several of a person: whether
+    some of them give away whose the others are.
     """
     if asked is not None:
         return asked.of(tables, truth)
@@ -92,8 +157,12 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
     if isinstance(table, Attributes):
         return (Knows(table, columns=list(table.names)),)
     timed = table.time is not None if isinstance(table, Events) else isinstance(table, Traces) and table.n_epochs > 1
-    facts = Knows(table, facts=min(FACTS, _most_facts(table)))
-    return (Split(table, by="time"), facts) if timed else (facts,)
+    n = min(FACTS, _most_facts(table))
+    found: tuple[Scenario, ...] = (Split(table, by="time"),) if timed else ()
+    if not isinstance(table, Events):
+        return (*found, Knows(table, facts=n))
+    people = constant(table)
+    return (*found, *steps(table, facts=n), *(() if people is None else questions([people], None, None, None)))
 
 
 def usual_period(logs: Sequence[Events]) -> Every | None:

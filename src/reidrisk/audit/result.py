@@ -20,6 +20,7 @@ from reidrisk.audit.gate import Gate
 from reidrisk.audit.per_person import PerPerson, Scored
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck
+from reidrisk.audit.steps import step_of
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base import Bound, DataError, Difference, Note, Result, Risk
 from reidrisk.base.plain import MEMORY
@@ -60,9 +61,10 @@ def versions_now() -> dict[str, str]:
 class AuditResult(Result):
     """All that an audit found. It holds no record, no user id and no trace of a single person.
 
-    Where several questions were asked of the same data, this is the answer with the highest rate, and the others are
-    in ``also``; :func:`reidrisk.audit.gate` looks at all of them. ``n_epochs`` and ``epochs``, here and in each risk,
-    are numbers of what the ``axis`` says: epochs, items, facts or columns.
+    Where several questions were asked of the same data, this is the answer with the highest rate, of those that tell no
+    more of each event than is taken to be known (``spec.told``), and the others are in ``also``;
+    :func:`reidrisk.audit.gate` looks at all of them. ``n_epochs`` and ``epochs``, here and in each risk, are numbers of
+    what the ``axis`` says: epochs, items, facts or columns.
 
     The same tables, spec, seed and versions give the same result, byte by byte: ``timing`` is not written.
     """
@@ -150,19 +152,23 @@ class AuditResult(Result):
     def to_frame(self) -> Any:
         """Return a polars frame with one row per question, attack and number of epochs (or of items, facts, columns).
 
-        ``question`` is the code of the scenario, empty where none was named; ``lowest`` the lower end that holds for
-        all rows together, where ``low`` is that of the row alone.
+        ``question`` is the code of the scenario, empty where none was named, and ``told`` how much of each event of a
+        log somebody knows; ``lowest`` the lower end that holds for all rows together, where ``low`` is that of the row.
         """
         import polars as pl
 
         rows = [
-            {"question": "" if answer.scenario is None else answer.scenario.code, "axis": answer.axis}
+            {
+                "question": "" if answer.scenario is None else answer.scenario.code,
+                "told": step_of(answer.scenario) or "",
+            }
+            | {"axis": answer.axis}
             | {name: getattr(risk, name) for name in _COLUMNS}
             | {"lowest": lowest}
             for answer in self.questions
             for risk, lowest in zip(answer.risks, answer.lower_ends, strict=True)
         ]
-        names = ("question", "axis", *_COLUMNS, "lowest")
+        names = ("question", "told", "axis", *_COLUMNS, "lowest")
         return pl.DataFrame({name: [row[name] for row in rows] for name in names})
 
     def per_person(self) -> PerPerson:

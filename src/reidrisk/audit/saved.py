@@ -62,7 +62,8 @@ def _second(values: Mapping[str, Any]) -> dict[str, Any]:
     answer = values.get("gate")
     if isinstance(answer, dict):  # a field by the name it has now, and what no gate asked then
         named = {{"epochs_left_out": "epochs_untried"}.get(name, name): each for name, each in answer.items()}
-        fields["gate"] = {"not_run": [one["attack"] for one in missing], "required": [], "n_questions": 1, **named}
+        new = {"required": [], "n_questions": 1, "told": None, "beyond": []}
+        fields["gate"] = {"not_run": [one["attack"] for one in missing], **new, **named}
     check_fields(fields)
     if isinstance(answer, dict) and answer.get("answer") == "pass":
         # What passed then may be undecided now: an attack, or a number of epochs, was left out.

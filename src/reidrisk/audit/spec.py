@@ -115,7 +115,9 @@ class AuditSpec(Spec):
     ``allow_unmatched`` says how sure attacks are instead. Of two tables of traces, which are made to be compared,
     people who are in one only are refused without it, too.
 
-    ``scenario`` says who attacks, with what; default: everything that the exports can answer. ``level`` lies in
+    ``scenario`` says who attacks, with what; default: everything that the exports can answer. One log is asked in steps
+    how much of each event somebody knows; limit and changes are about what they are ``told``: ``"what"`` it is, the
+    ``"day"`` as well, which is the default where there is a time, or the whole ``"row"``. ``level`` lies in
     [0.8, 0.9999]: below, an interval says next to nothing.
 
     >>> spec = AuditSpec(inputs=Published(users=1000), system="topics", seed=1)
@@ -126,6 +128,7 @@ class AuditSpec(Spec):
     inputs: Annotated[Tables | Exports | Published | InMemory, Field(discriminator="kind")] = InMemory()
     allow_unmatched: bool = False
     scenario: Asked | None = None
+    told: Literal["what", "day", "row"] | None = None
     system: Annotated[str, OneOf(lambda: (one.name for one in registry()))] = "other"
     top_k: int | None = Field(default=None, ge=1)
     noise: float | None = Field(default=None, ge=0.0, lt=1.0)

@@ -34,6 +34,7 @@ _COUNTS = {
     "truth-in-doubt": ("close",),
     "nothing-on-one-side": ("unasked", "left_out"),
     "too-few-facts": ("n",),
+    "known-with-fewer": ("n",),
 }
 """Notes that count people, and where."""
 

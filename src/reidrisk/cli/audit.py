@@ -185,7 +185,7 @@ def _asked(options: AuditOptions) -> Any:
         "changes": tuple(answers.change or ()) or None,
         "what_if": what_if_of(answers.what_if, files.out or files.evidence),
     }
-    wanted["scenario"] = chosen_scenario(options.scenario)
+    wanted |= {"scenario": chosen_scenario(options.scenario), "told": options.scenario.told}
     tables = tuple(str(one) for one in (files.targets, files.queries) if one is not None)
     elsewhere = options.search.engine in ("duckdb", "spark")
     inputs = inputs_of(tables, options.reading, options.system, wanted["scenario"], elsewhere)

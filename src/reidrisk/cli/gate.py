@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -17,6 +17,7 @@ def gate(
     result: Path = argument(..., "Result of an audit (its --result file)."),
     max_risk: str = option(..., "Highest acceptable risk, such as 0.03 or 3%."),
     require: list[str] | None = option(None, "Attack that must have run; repeatable."),
+    told: str | None = option(None, "What the attacker knows of each event of a log: what, day or row. Default: day."),
     junit: Path | None = option(None, "Write the answer here as JUnit XML, for a pipeline."),
     summary: Path | None = option(None, "Write the answer here as Markdown, for a pull request."),
     inputs: tuple[Path, Path] | None = option(
@@ -40,7 +41,7 @@ def gate(
         _check_inputs(found, inputs or (one,), fingerprint_key)
     elif fingerprint_key is not None:
         raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES, or one with --input")
-    answer = hold(found, share("--max-risk", max_risk), require or ())
+    answer = hold(found, share("--max-risk", max_risk), require or (), cast("Any", told))
     said = words.reading(answer, terms_of(found))
     files = [(junit, gate_files.junit(answer, said)), (summary, gate_files.summary(found, answer, said))]
     output.do_each(

@@ -16,6 +16,9 @@ class ScenarioOptions:
     scenario: str | None = option(None, "Who attacks, with what; default: all that fit.")
     facts: int | None = option(None, "Facts that the attacker of 'knows' has about a person; default: 4.")
     errors: float | None = option(None, "Share of these facts that are wrong.")
+    told: str | None = option(
+        None, "What they know of each event of a log: what, day or row; with --scenario knows, no other step is asked."
+    )
     which: str | None = option(None, "Which facts they know: random, first (in time) or rarest; default: random.")
     split: str | None = option(None, "How 'split' cuts a table in two: by time, random or a column; default: time.")
     at: str | None = option(None, "Where 'split' cuts: a date or number; two, with a comma, leave out what is between.")
@@ -32,7 +35,9 @@ def chosen_scenario(given: ScenarioOptions) -> dict[str, Any] | None:
     {'name': 'split', 'at': ('2024-06-30', '2024-09-01')}
     """
     said = {name: value for name, value in vars(given).items() if value is not None}
-    name = said.pop("scenario", None)
+    name, told = said.pop("scenario", None), said.pop("told", None)
+    if name == "knows" and told is not None:
+        said["told"] = told
     if name is None:
         knows, split = (next((one for one in some if one in said), None) for some in (_KNOWS, _SPLIT))
         if knows and split:

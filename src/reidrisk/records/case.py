@@ -20,7 +20,8 @@ class Case:
     one target. ``None``: who is whom is not known. ``notes`` say what was done, and dropped, on the way. The attacker
     holds all queries, and may weigh them against each other; where each is met by itself, as facts are that somebody
     knows of one person, the case is ``one_by_one``. Parts of a record that were ``cut_to_size``, each a share of it,
-    agree in size because they were cut so: then sizes say nothing.
+    agree in size because they were cut so: then sizes say nothing. Queries ``of_parts`` are known to be true parts of
+    their targets, drawn at random: how the two are related need not be learnt.
 
     >>> import numpy as np
     >>> from reidrisk import Bags
@@ -38,6 +39,7 @@ class Case:
     notes: tuple[Note, ...] = ()
     one_by_one: bool = False
     cut_to_size: bool = False
+    of_parts: bool = False
 
     def __post_init__(self) -> None:
         check_tables(self.targets, self.queries)
@@ -49,10 +51,12 @@ class Case:
     def suits(self, attack: Any) -> bool:
         """Whether an attack has anything to go by here.
 
-        Not one made for sizes, where parts were cut to size; nor one by order, where it decided who is whom.
+        Not one made for sizes, where parts were cut to size; nor one by order, where it decided who is whom. Of known
+        parts, not one that learns how they come about.
         """
         ordered = attack.by_order and (self.truth is None or self.truth.origin not in attack.by_order)
-        return not (self.cut_to_size and attack.by_size) and not ordered
+        parts = ("also", "only") if self.of_parts else ("no", "also")
+        return not (self.cut_to_size and attack.by_size) and not ordered and attack.of_parts in parts
 
     def met_by(self, attack: Any) -> Any:
         """Return the attack as it meets this case: with all queries, or one by one; with sizes as evidence, or not."""

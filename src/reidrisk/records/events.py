@@ -1,7 +1,7 @@
 """Events: a raw log of who did what, when and how often, before it takes the form that attacks compare."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -12,12 +12,15 @@ from reidrisk.base.options import one_of
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.calendar import Every, Pick, days_by_hour, periods, picked
-from reidrisk.records.log import OrderedLog, Summary, read_log
+from reidrisk.records.log import OrderedLog, Summary, numbered, read_log
 from reidrisk.records.raw import RawTable
 from reidrisk.records.registry import register
 from reidrisk.records.timeline import Timeline
 from reidrisk.records.traces import Traces
 from reidrisk.records.visits import first_of_visits, grouped, usual_visits
+
+Told = Literal["what", "day", "row"]
+"""How much of an event somebody knows: its item; its item and day; everything in its row."""
 
 
 @register("one row per event", layouts=("log",))
@@ -43,8 +46,9 @@ class Events:
     [[1, 2], [0, 1]]
     """
 
-    __slots__ = ("_log",)
+    __slots__ = ("_facts", "_log")
     _log: OrderedLog
+    _facts: dict[Told, tuple[Ints, int]]
 
     def __init__(
         self,
@@ -60,12 +64,12 @@ class Events:
     ) -> None:
         if (row is None) != (raw is None):
             raise OptionError("row= names the column that says where in raw= an event stands; give both or neither")
-        self._log = read_log(frame, user, items, time, amount, keep, row)._replace(raw=raw)
+        self._log, self._facts = read_log(frame, user, items, time, amount, keep, row)._replace(raw=raw), {}
 
     def _with(self, log: OrderedLog) -> Self:
         """Return the events of another log."""
         new = object.__new__(type(self))
-        new._log = log
+        new._log, new._facts = log, {}
         return new
 
     @property
@@ -135,6 +139,35 @@ class Events:
 
     def __len__(self) -> int:
         return len(self.user)
+
+    def facts(self, told: Told) -> tuple[Ints, int]:
+        """Return what somebody is told of each event, as a code that equal facts share, and how many there are.
+
+        ``"what"``: its item. ``"day"``: its item and its day, or its whole unit of time where times are plain numbers.
+        ``"row"``: every cell of its row where the log keeps these (:attr:`raw`), else its item, time, amount and
+        further columns.
+
+        >>> log = {"who": [1, 1, 2], "what": ["tea", "tea", "rum"], "day": [0.2, 0.7, 0.7]}
+        >>> events = Events(log, user="who", items="what", time="day")
+        >>> [events.facts(told) for told in ("day", "row")]
+        [(array([1, 1, 0]), 2), (array([1, 2, 0]), 3)]
+        """
+        if told not in self._facts:
+            self._facts[told] = self._numbered(told)
+        return self._facts[told]
+
+    def _numbered(self, told: Told) -> tuple[Ints, int]:
+        if told == "what":
+            return self.item.astype(np.int64), self.n_tokens
+        if told == "day":
+            if self.time is None:
+                raise DataError("these events have no time, so there is no day to know; name its column")
+            return numbered([self.item, periods(self.time, self.is_calendar, "day" if self.is_calendar else 1.0)])
+        raw = self.raw
+        if raw is not None and raw.names:
+            return numbered([raw.column(name) for name in raw.names])
+        columns = [self.item, *([] if self.time is None else [self.time]), self.amount]
+        return numbered([*columns, *(self.kept(name)[0] for name in self.columns)])
 
     def take(self, rows: Ints | Bools | slice) -> Self:
         """Return the chosen events, of the same users and over the same vocabulary: some may have none left."""

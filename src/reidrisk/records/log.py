@@ -120,6 +120,25 @@ def read_log(
     )
 
 
+def numbered(columns: Sequence[Any]) -> tuple[Ints, int]:
+    """Return a number for each row, the same where rows hold the same in all columns, and how many there are.
+
+    >>> numbered([np.array([5, 5, 7]), np.array(["a", "b", "a"])])
+    (array([0, 1, 2]), 3)
+    """
+    import polars as pl
+
+    rows = np.zeros(len(columns[0]), dtype=np.int64)
+    for cells in columns:
+        held = pl.Series(cells) if isinstance(cells, np.ndarray) else pl.Series(pl.from_arrow(cells))
+        if held.dtype.is_nested():
+            held = pl.Series([None if cell is None else str(cell) for cell in held.to_list()])
+        values = held.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+        both = rows * (int(values.max(initial=0)) + 1) + values
+        rows = pl.Series(both).rank("dense").cast(pl.Int64).to_numpy() - 1
+    return frozen(rows), int(rows.max(initial=-1)) + 1
+
+
 def _complete(n_rows: int, lacks: Mapping[str, Bools]) -> tuple[Bools, dict[str, int]]:
     """Return which rows lack nothing, and how many lack what; one that lacks several things counts once."""
     good = np.ones(n_rows, dtype=bool)

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from reidrisk.base import DataError, Floats, Ints, Note, OptionError, from_0_to_1, is_whole, one_of, whole
+from reidrisk.base.options import option
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth
+from reidrisk.records.events import Told
 from reidrisk.records.thinning import drawn
 from reidrisk.scenarios.base import Scenario
 from reidrisk.scenarios.columns import known_columns, like, mistaken
@@ -18,16 +20,30 @@ Which = Literal["random", "first", "rarest"]
 """Which facts are known: drawn at random, the first in time, or those that the fewest people share."""
 
 
+class _Known(NamedTuple):
+    """The whole table, what is known of people in it, and in which row of it each of these is."""
+
+    targets: Any
+    queries: Any
+    rows: Ints
+
+
 @register(kinds=(Events, Bags, Traces, Attributes))
 @dataclass(frozen=True, eq=False)
 class Knows(Scenario):
     """The attacker knows a few facts of a person, true or not, and looks for that person in the whole table.
 
-    For each person with at least ``facts`` facts, that many are drawn without replacement: of Events one event each,
-    counted once whatever its amount, and so the table counts them; of Bags one unit of a count each; of Traces one
-    cell each, in its epoch, and the rest of the row is missing. Each fact is wrong with probability ``errors``: an
-    item drawn by how often it occurs in the table stands in its place. ``columns`` are the epochs of Traces that facts
-    are drawn from; default: all.
+    For each person, ``facts`` facts are drawn without replacement, or all where they have fewer: of Events one event
+    each, counted once whatever its amount, and so the table counts them; of Bags one unit of a count each; of Traces
+    one cell each, in its epoch, and the rest of the row is missing. Each fact is wrong with probability ``errors``: an
+    event of anybody, or an item drawn by how often it occurs in the table, stands in its place. ``columns`` are the
+    epochs of Traces that facts are drawn from; default: all.
+
+    Of Events, ``told`` says how much of each drawn event the attacker knows: ``"what"`` it is; what and the ``"day"``
+    (where times are plain numbers: the whole unit of time, so the day where they count days); or its whole ``"row"``,
+    every cell of the export but the id, or item, time, amount and further columns where these are all there is. With
+    one seed the same events are drawn at each of these steps, so that whoever is told more finds more, but for chance.
+    Targets and queries are then Bags of such facts.
 
     Of Attributes, ``columns`` are names: the attacker knows all of them, each cell wrong with probability ``errors``
     (that of somebody else in the table), and looks the person up in these columns; ``facts`` is of no use then.
@@ -43,9 +59,9 @@ class Knows(Scenario):
     >>> plays = Bags([[3, 0, 2], [0, 1, 0], [2, 2, 0]], users=["ann", "bob", "eve"])
     >>> case = Knows(plays, facts=2).case()
     >>> case.queries.counts.sum(axis=1).tolist(), case.truth.target.tolist()
-    ([2, 2], [0, 2])
+    ([2, 1, 2], [0, 1, 2])
     >>> case.notes[-1]
-    Note('too-few-facts', n=1, of=3, facts=2)
+    Note('known-with-fewer', n=1, of=3, facts=2)
     """
 
     table: Any
@@ -54,6 +70,7 @@ class Knows(Scenario):
     columns: Sequence[Any] | None = None
     which: Which = "random"
     draws: int = 1
+    told: Told = "what"
 
     def __post_init__(self) -> None:
         self._check_kind(self.table)
@@ -61,6 +78,13 @@ class Knows(Scenario):
         from_0_to_1("errors", self.errors)
         whole("draws", self.draws)
         one_of("which", self.which, get_args(Which))
+        one_of("told", self.told, get_args(Told))
+        if self.told != "what" and not isinstance(self.table, Events):
+            raise OptionError(
+                f"told={self.told!r} is for Events; of {type(self.table).__name__}, facts are what they are"
+            )
+        if self.told == "day" and self.table.time is None:
+            raise OptionError("these Events have no time, so there is no day to know; choose told='what' or 'row'")
         if self.which == "first" and (
             isinstance(self.table, Bags | Attributes) or getattr(self.table, "time", 0) is None
         ):
@@ -87,21 +111,26 @@ class Knows(Scenario):
         """Whether somebody who knows these facts finds the person."""
         named = [name for name in self.columns or () if isinstance(name, str)]
         known = {"facts": len(named) if named else self.facts, "errors": float(self.errors), "which": self.which}
-        return Note("scenario-knows", **known, **({"columns": named} if named else {}))
+        told = {"told": self.told} if isinstance(self.table, Events) else {}
+        return Note("scenario-knows", **known, **({"columns": named} if named else told))
 
     def case(self, seed: int = 0) -> Case:
         """Return the whole table, a few facts of each person, and who is whom."""
         checked_seed(seed)
         if isinstance(self.table, Attributes) and self.columns is not None:
             return self._of_columns(seed)
-        known = self._of_traces if isinstance(self.table, Traces) else self._of_items
-        targets, queries, rows = known(seed)
+        kinds = ((Events, self._of_events), (Bags, self._of_bags), (Traces, self._of_traces))
+        held, (targets, queries, rows) = next(known(seed) for kind, known in kinds if isinstance(self.table, kind))
         values = {"facts": self.facts, "errors": float(self.errors), "which": self.which, "draws": self.draws}
-        notes = (*self.table.notes, Note("knows-facts", **values))
-        asked = len(rows) // self.draws
-        if asked < len(targets):
-            notes += (Note("too-few-facts", n=len(targets) - asked, of=len(targets), facts=self.facts),)
-        return Case(targets, queries, Truth(rows, "cut"), notes, one_by_one=True)
+        told = {"told": self.told} if isinstance(self.table, Events) else {}
+        notes = (*self.table.notes, Note("knows-facts", **values, **told))
+        none, fewer = int((held == 0).sum()), int(((held > 0) & (held < self.facts)).sum())
+        if none:
+            notes += (Note("too-few-facts", n=none, of=len(targets), facts=1),)
+        if fewer:
+            notes += (Note("known-with-fewer", n=fewer, of=len(targets), facts=self.facts),)
+        parts = isinstance(targets, Bags) and self.which == "random" and self.errors == 0.0
+        return Case(targets, queries, Truth(rows, "cut"), notes, one_by_one=True, of_parts=parts)
 
     def _of_columns(self, seed: int) -> Case:
         names = [str(name) for name in self.columns or ()]
@@ -118,40 +147,79 @@ class Knows(Scenario):
             notes += (Note("too-few-facts", n=left, of=len(targets), facts=1),)
         return Case(targets, queries, Truth(rows, "cut"), notes, one_by_one=True)
 
-    def _of_items(self, seed: int) -> tuple[Bags, Bags, Ints]:
+    def _of_events(self, seed: int) -> tuple[Ints, _Known]:
+        table: Events = self.table
+        code, n_codes = table.facts(self.told)
+        user, n = table.user.astype(np.int64), table.n_users
+        targets: Bags = table.counted().bags()
+        if self.told != "what":
+            targets = _bags(user, code, (n, n_codes), table.users).with_notes(table.notes).with_raw(table.raw)
+        if self.told == "row":  # events alike but for further cells may come in any order: which are drawn must not
+            code = _in_order(table, code)
+        held = np.bincount(user, minlength=n)
+        rows, sizes = self._asked(held)
+        drawn_of = np.concatenate([self._events_drawn(held, rows, sizes, seed, draw) for draw in range(self.draws)])
+        if self.errors > 0.0:
+            rng = stream(seed, "knows: errors", 0)
+            wrong = np.flatnonzero(rng.random(len(drawn_of)) < self.errors)
+            drawn_of[wrong] = rng.integers(0, len(table), len(wrong))
+        return held, self._asked_of(targets, code[drawn_of], rows, sizes)
+
+    def _events_drawn(self, held: Ints, rows: Ints, sizes: Ints, seed: int, draw: int) -> Ints:
+        """Return the places of the events that are known, ``sizes`` of these rows, one row after the other."""
         from scipy import sparse
 
-        targets = self.table.counted().bags() if isinstance(self.table, Events) else self.table
-        held = targets.counts
-        if isinstance(self.table, Events):  # one by one, in the order of their times
-            starts = np.searchsorted(self.table.user, np.arange(len(targets) + 1))
-            ones = np.ones(len(self.table), dtype=np.int64)
-            held = sparse.csr_array((ones, self.table.item, starts), shape=targets.counts.shape)
-        rows = self._enough(np.asarray(held.sum(axis=1), dtype=np.int64).ravel())
-        item = np.concatenate([self._drawn_items(held, rows, seed, draw) for draw in range(self.draws)])
-        item = self._mistaken(item, np.asarray(targets.counts.sum(axis=0), dtype=np.float64).ravel(), seed, 0)
-        asked_of = np.tile(rows, self.draws)
-        of = np.repeat(np.arange(len(asked_of)), self.facts)
-        ones, shape = np.ones(len(item), dtype=np.int64), (len(asked_of), targets.n_tokens)
-        asked = sparse.coo_array((ones, (of, item)), shape=shape)
-        return targets, Bags(asked, self._named(targets, rows), targets.vocabulary), asked_of
-
-    def _drawn_items(self, held: Any, rows: Ints, seed: int, draw: int) -> Ints:
-        """Return the items of the facts, ``facts`` of each of these rows, one row after the other."""
+        start = np.concatenate(([0], np.cumsum(held)))
         if self.which == "first":  # events of a user are in the order of their times
-            return np.asarray(held.indices[(held.indptr[rows][:, None] + np.arange(self.facts)).ravel()])
-        rng = stream(seed, "knows: facts", draw) if draw else stream(seed, "knows: facts")
+            return np.repeat(start[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        rng = self._stream(seed, draw)
         if self.which == "rarest":
-            return _rarest(held, rows, self.facts, rng)
-        wanted = np.zeros(held.shape[0], dtype=np.int64)
-        wanted[rows] = self.facts
-        return np.repeat(held.indices, drawn(held, wanted, rng))
+            item = self.table.item.astype(np.int64)
+            order = np.lexsort((item, self.table.user))
+            return np.asarray(order[_rarest(self.table.user[order], item[order], sizes, rows, rng)])
+        ones = np.ones(len(self.table), dtype=np.int64)
+        events = sparse.csr_array((ones, np.zeros(len(ones), dtype=np.int64), start), shape=(len(held), 1))
+        wanted = np.zeros(len(held), dtype=np.int64)
+        wanted[rows] = sizes
+        return np.flatnonzero(drawn(events, wanted, rng))
 
-    def _of_traces(self, seed: int) -> tuple[Traces, Traces, Ints]:
+    def _of_bags(self, seed: int) -> tuple[Ints, _Known]:
+        counts = self.table.counts
+        held = np.asarray(counts.sum(axis=1), dtype=np.int64).ravel()
+        rows, sizes = self._asked(held)
+        item = np.concatenate([self._items_drawn(counts, rows, sizes, seed, draw) for draw in range(self.draws)])
+        item = self._mistaken(item, np.asarray(counts.sum(axis=0), dtype=np.float64).ravel(), seed, 0)
+        return held, self._asked_of(self.table, item, rows, sizes)
+
+    def _items_drawn(self, counts: Any, rows: Ints, sizes: Ints, seed: int, draw: int) -> Ints:
+        """Return the items of the facts, ``sizes`` of these rows, one row after the other."""
+        rng = self._stream(seed, draw)
+        if self.which == "rarest":
+            row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+            times = np.minimum(counts.data, self.facts)
+            item = np.repeat(counts.indices, times)
+            return np.asarray(item[_rarest(np.repeat(row, times), item, sizes, rows, rng)])
+        wanted = np.zeros(counts.shape[0], dtype=np.int64)
+        wanted[rows] = sizes
+        return np.repeat(counts.indices, drawn(counts, wanted, rng))
+
+    def _asked_of(self, targets: Bags, fact: Ints, rows: Ints, sizes: Ints) -> _Known:
+        """Return the case of these facts, drawn once or several times of the people in these rows."""
+        asked_of = np.tile(rows, self.draws)
+        of = np.repeat(np.arange(len(asked_of)), np.tile(sizes, self.draws))
+        users = self._named(targets, rows)
+        asked = _bags(of, fact, (len(asked_of), targets.n_tokens), users, targets.vocabulary)
+        return _Known(targets, asked, asked_of)
+
+    def _stream(self, seed: int, draw: int) -> np.random.Generator:
+        return stream(seed, "knows: facts", draw) if draw else stream(seed, "knows: facts")
+
+    def _of_traces(self, seed: int) -> tuple[Ints, _Known]:
         table: Traces = self.table
         among = np.zeros(table.n_epochs, dtype=bool)
         among[slice(None) if self.columns is None else list(self.columns)] = True
-        enough = self._enough((table.observed & among).sum(axis=1))
+        held = (table.observed & among).sum(axis=1)
+        enough, _ = self._asked(held)
         rows = np.tile(enough, self.draws)
         shown = np.full((len(rows), table.n_epochs), -1, dtype=table.tokens.dtype)
         seen = np.bincount(table.tokens[table.observed].astype(np.int64), minlength=table.n_tokens).astype(np.float64)
@@ -166,27 +234,31 @@ class Knows(Scenario):
             keys[~((tokens >= 0) & among)] = np.inf
             cells = np.argpartition(keys, self.facts - 1, axis=1)[:, : self.facts]
             known = np.take_along_axis(tokens, cells, axis=1)
-            told = known
+            there = np.isfinite(np.take_along_axis(keys, cells, axis=1))  # some have fewer
+            heard = known
             if not isinstance(table, Attributes):
-                told = self._mistaken(known.ravel(), seen, seed, block).reshape(known.shape)
-            np.put_along_axis(shown[start:stop], cells, told.astype(shown.dtype), axis=1)
+                heard = self._mistaken(known.ravel(), seen, seed, block).reshape(known.shape)
+            np.put_along_axis(shown[start:stop], cells, np.where(there, heard, -1).astype(shown.dtype), axis=1)
             if isinstance(table, Attributes):
                 shown[start:stop] = mistaken(table, shown[start:stop], self.errors, seed, block)
         if isinstance(table, Attributes):
-            return table, like(table, shown, enough, self.draws), rows
-        return table, Traces(shown, table.n_tokens, self._named(table, enough), table.vocabulary), rows
+            return held, _Known(table, like(table, shown, enough, self.draws), rows)
+        asked = Traces(shown, table.n_tokens, self._named(table, enough), table.vocabulary)
+        return held, _Known(table, asked, rows)
 
     def _named(self, table: Any, rows: Ints) -> Any:
         """Return whose facts they are, where each person is asked for once; ids of a table differ."""
         return table.take(rows).users if self.draws == 1 else None
 
-    def _enough(self, facts: Ints) -> Ints:
-        """Return the rows of those with enough facts, or refuse where nobody has."""
-        rows = np.flatnonzero(facts >= self.facts)
-        if not rows.size:
-            most = int(facts.max(initial=0))
-            raise DataError(f"nobody has {self.facts:,} facts, the most of anybody is {most:,}; ask for fewer (facts=)")
-        return rows
+    def _asked(self, held: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of those who have facts, and how many of each are known; refuse more than anybody has."""
+        most = int(held.max(initial=0))
+        if most < self.facts:
+            raise DataError(
+                f"nobody has {self.facts:,} facts, the most of anybody is {most:,}; ask for fewer ({option('facts')})"
+            )
+        rows = np.flatnonzero(held)
+        return rows, np.minimum(held[rows], self.facts).astype(np.int64)
 
     def _mistaken(self, item: Any, seen: Floats, seed: int, block: int) -> Any:
         """Put items drawn by how often they are seen in the place of a share of the facts."""
@@ -200,22 +272,32 @@ class Knows(Scenario):
         return item
 
 
-def _rarest(held: Any, rows: Ints, facts: int, rng: np.random.Generator) -> Ints:
-    """Return the items of each row that the fewest people hold: each once, then those held twice again, and so on."""
+def _bags(row: Ints, fact: Ints, shape: tuple[int, int], users: Any, vocabulary: Any = None) -> Bags:
     from scipy import sparse
 
-    counts = sparse.csr_array(held[rows], copy=True)
-    counts.sum_duplicates()
-    every = sparse.csr_array(held, copy=True)
-    every.sum_duplicates()
-    holders = np.bincount(every.indices, minlength=held.shape[1])
-    times = np.minimum(counts.data, facts)
-    row = np.repeat(np.repeat(np.arange(len(rows)), np.diff(counts.indptr)), times)
-    item = np.repeat(counts.indices, times)
-    again = np.arange(len(item)) - np.repeat(np.cumsum(times) - times, times)
+    ones = np.ones(len(fact), dtype=np.int64)
+    return Bags(sparse.coo_array((ones, (row, fact)), shape=shape), users, vocabulary)
+
+
+def _in_order(table: Events, code: Ints) -> Ints:
+    """Return the codes of events, those alike in user, time, item and amount in the order of their codes."""
+    parts: list[Any] = [table.user, table.item, table.amount, *([] if table.time is None else [table.time])]
+    new = np.any([np.diff(part, prepend=part[:1]) != 0 for part in parts], axis=0)
+    return np.asarray(code[np.lexsort((code, np.cumsum(new)))])
+
+
+def _rarest(row: Ints, item: Ints, sizes: Ints, rows: Ints, rng: np.random.Generator) -> Ints:
+    """Return the places of ``sizes`` facts of these rows: each item once, the rarest first, then what is there again.
+
+    ``row`` and ``item`` of all facts rise together; an item is as rare as few rows hold it.
+    """
+    first = np.concatenate((np.ones(min(len(row), 1), dtype=bool), (np.diff(row) != 0) | (np.diff(item) != 0)))
+    holders = np.bincount(item[first])
+    begin = np.flatnonzero(first)
+    again = np.arange(len(item)) - np.repeat(begin, np.diff(begin, append=len(item)))
     order = np.lexsort((rng.random(len(item)), holders[item], again, row))
-    first = np.searchsorted(row, np.arange(len(rows)))
-    return np.asarray(item[order[(first[:, None] + np.arange(facts)).ravel()]])
+    start = np.searchsorted(row, rows)
+    return np.asarray(order[np.repeat(start - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())])
 
 
 def _holders_by_epoch(table: Traces) -> Ints:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Rival(ScoredAttack[Counted]):
     steps: ClassVar[int] = GRID
     likelihood: ClassVar[bool] = False
     same_epochs: ClassVar[bool] = False
+    of_parts: ClassVar[Literal["no", "also", "only"]] = "also"
 
     def fit(self, targets: Counted) -> Self:
         """Count and weigh the items of the targets."""

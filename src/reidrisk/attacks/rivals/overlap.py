@@ -9,7 +9,7 @@ from reidrisk.records import Bags
 from reidrisk.search.sparse import SparseMin, SparseRows
 
 
-@register(kinds=(Bags,), cost=per_item(2e-10))
+@register(kinds=(Bags,), cost=per_item(2e-10), default=True)
 class Overlap(ScoredAttack[Bags]):
     """Link to the target that shares most items: score(q, t) = sum over tokens of min(count in q, count in t).
 
@@ -26,6 +26,8 @@ class Overlap(ScoredAttack[Bags]):
         "Links a record to the one that has most items in common with it, in whatever order they came. "
         "It knows nothing of the system (the unordered form of carey, Example 1)."
     )
+
+    of_parts = "also"
 
     def fit(self, targets: Bags) -> Self:
         """Look at the items of the targets."""

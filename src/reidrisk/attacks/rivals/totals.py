@@ -32,6 +32,7 @@ class Totals(Rival):
     )
     kinds = (Bags,)
     by_size = True
+    of_parts = "no"
     one_scale = False  # the query's own square is left out
     rehearses = True  # records that were cut have the totals of the cut: no part of a rehearsal
 

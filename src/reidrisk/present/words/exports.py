@@ -44,7 +44,7 @@ def _understood(note: Note, terms: Terms) -> Assumed:
     if note.get("delimiter") is not None and note["delimiter"] != ",":
         written.append(f"cells between {_SEPARATED.get(note['delimiter'], repr(note['delimiter']))}")
     if note["unused"]:
-        said.append(f"not used: {_listed(note['unused'])}")
+        said.append(f"{'in whole rows only' if note.get('whole_rows') else 'not used'}: {_listed(note['unused'])}")
     form = f" ({', '.join(written)})" if written else ""
     return Assumed(
         f"{_file(note)}{form} is read as {_KINDS.get(note['kind'], note['kind'])}: {'; '.join(said)}.", CHECK
@@ -57,9 +57,18 @@ def _file(note: Note) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Name some columns, and count the others."""
+    """Name some columns in quotation marks, and count the others."""
+    return shown([repr(name) if i < _SHOWN else name for i, name in enumerate(names)])
+
+
+def shown(names: Sequence[str]) -> str:
+    """Name some columns, and count the others.
+
+    >>> shown(["age", "sex"]), shown([f"q{i}" for i in range(20)])
+    ('age and sex', 'q0, q1, q2, q3, q4, q5, q6, q7 and 12 more')
+    """
     more = len(names) - _SHOWN
-    return joined([*map(repr, names[:_SHOWN]), *([f"{more} more"] if more > 0 else [])])
+    return joined([*names[:_SHOWN], *([f"{more} more"] if more > 0 else [])])
 
 
 _WHY = table("dropped")

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words import as_given, attack_label, capital, interval, joined, people, percent, reads, table
+from reidrisk.present.words import (
+    as_given,
+    attack_label,
+    capital,
+    in_words,
+    interval,
+    joined,
+    people,
+    percent,
+    reads,
+    table,
+)
 
 if TYPE_CHECKING:
     from reidrisk.audit import Gate
 
 _WHY = table("gate")
+_TOLD = table("told-of-each")
 
 _TRUTH = table("truth")
 _DOORS = table("doors")
@@ -22,7 +35,7 @@ def _gate(gate: Gate, terms: Terms) -> str:
     links = f"{gate.attack} {used_at(gate, terms)} links {percent(gate.rate)}"
     ends = f"{percent(gate.low)} to {percent(gate.high)}"
     said = f"{gate.answer}: {links} ({ends}), against {as_given(gate.max_risk)}: {because(gate, terms)}."
-    return f"{said} {circumstances(gate, terms)}"
+    return " ".join(filter(None, (said, known(gate, terms, percent), circumstances(gate, terms))))
 
 
 def in_frequencies(gate: Gate, terms: Terms) -> str:
@@ -32,7 +45,17 @@ def in_frequencies(gate: Gate, terms: Terms) -> str:
     links = f"{attack_label(gate.attack)} {used_at(gate, terms)} links {rate}"
     limit = f"{100 * gate.max_risk:g} in 100 {terms.people}" if gate.max_risk else "nobody"
     said = f"The limit given is {limit}. {links}: {because(gate, terms)}."
-    return f"{said} {circumstances(gate, terms)}"
+    return " ".join(filter(None, (said, known(gate, terms, in_words), circumstances(gate, terms))))
+
+
+def known(gate: Gate, terms: Terms, rate: Callable[[float], str]) -> str:
+    """Say how much of each event of a log the attacker is told, and what those find who are told more."""
+    if gate.told is None:
+        return ""
+    more = "".join(
+        f"; {_TOLD[one.told]} would find {rate(one.rate)} ({rate(one.low)} to {rate(one.high)})" for one in gate.beyond
+    )
+    return f"Known of each {terms.item}: {_TOLD[gate.told]}{more}."
 
 
 def because(gate: Gate, terms: Terms) -> str:

@@ -89,13 +89,22 @@ def known_facts(note: Note, terms: Terms) -> str:
     if note.get("columns"):
         return f"{joined(note['columns'])} of {terms.a_person}"
     n, which = note["facts"], note.get("which", "random")
-    if which == "random":
-        return f"{number(n)} of {terms.a_person}'s {terms.items}"
-    many = {"first": f"first {number(n)}", "rarest": f"{number(n)} rarest"}[which] if n > 1 else which
-    return f"the {many} {plural(terms.item, n)} of {terms.a_person}"
+    known = f"{number(n)} of {terms.a_person}'s {terms.items}"
+    if which != "random":
+        many = {"first": f"first {number(n)}", "rarest": f"{number(n)} rarest"}[which] if n > 1 else which
+        known = f"the {many} {plural(terms.item, n)} of {terms.a_person}"
+    return _and_more(known, note, n)
 
 
-_WHICH = table("facts")
+_TOLD, _WHICH = table("told"), table("facts")
+
+
+def _and_more(known: str, note: Note, n: int) -> str:
+    """Say what else is known of each of some events of a log."""
+    their = "its" if n == 1 else "their"
+    return _TOLD[note.get("told", "what")].format(
+        known=known, their=their, days=plural("day", n), rows=plural("row", n)
+    )
 
 
 @says("knows-facts")
@@ -103,6 +112,7 @@ def _facts(note: Note, terms: Terms) -> Assumed:
     which, draws = note.get("which", "random"), note.get("draws", 1)
     facts = terms.many("item", note["facts"])
     said = _WHICH[which].format(facts=facts, a_person=terms.a_person, record=terms.record)
+    said = _and_more(said, note, note["facts"])
     said += f"; {percent(note['errors'])} of what they know is wrong" if note["errors"] else ""
     said += f"; everyone is looked for {draws:,} times, each time by another draw" if draws > 1 else ""
     more = "Whoever knows more links more." if which == "rarest" else "Whoever knows more, or what is rare, links more."

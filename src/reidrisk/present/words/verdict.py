@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from reidrisk.audit.steps import in_order, step_of
 from reidrisk.base import Note, Risk
 from reidrisk.present import Sentence, Terms
 from reidrisk.present.words import about, attack_label, capital, in_words, joined, range_in_words, reads
+from reidrisk.present.words.audit import along
+from reidrisk.present.words.exports import shown
 from reidrisk.present.words.scenarios import known_facts
 
 if TYPE_CHECKING:
@@ -27,7 +31,7 @@ def verdict(result: AuditResult, terms: Terms) -> Sentence:
         said = _sureness(result, terms)
         unknown = "Who is whom is not known, so no rate can be measured"
         return Sentence(f"{unknown}; {said.before}", said.strong, said.after)
-    said = _few(worst, result, terms) if result.too_few else _rate(worst, result, terms)
+    said = _few(worst, result, terms) if result.too_few else _steps(result, terms) or _rate(worst, result, terms)
     if result.truth_doubt is None:
         return said
     return Sentence(f"{_doubted(result.truth_doubt)} {said.before}", said.strong, said.after)
@@ -76,6 +80,52 @@ def _carried_by(note: Note) -> str:
     columns = joined([repr(name) for name in note["columns"]])
     what = "columns" if len(note["columns"]) > 1 else "a column"
     return f" and goes by {columns}" + (f" ({what} not used otherwise)" if note["unused"] == note["columns"] else "")
+
+
+def _steps(result: AuditResult, terms: Terms) -> Sentence | None:
+    """Return what is found at each step of what somebody knows of each event; nothing where only one was asked.
+
+    Where another question leads, its answer comes first.
+    """
+    steps = in_order(result.questions)
+    rates = [(step_of(step.scenario), step.strongest) for step in steps]
+    found = [(told, row) for told, row in rates if told is not None and row is not None]
+    if len(found) < 2:
+        return None
+    asked, columns = steps[0].scenario, _columns(result)
+    assert asked is not None
+    own = along(terms, steps[0])
+    start = f"somebody who knows {known_facts(Note.from_dict({**asked.to_dict(), 'told': 'what'}), own)} finds "
+    parts: list[tuple[str, str, str]] = []
+    for told, row in found:
+        whom = "" if parts else f" {terms.people}" if row.rate > 0.0 else f" of the {terms.people}"
+        after = f"{whom} ({range_in_words(row.rate, row.low, row.high)}) {columns[told]}"
+        parts.append(("" if parts else about(row.rate), in_words(row.rate), after))
+    guess = f"; guessing blindly would find {in_words(found[0][1].baseline)}."
+    lead = next((i for i, step in enumerate(steps) if step is result), None)
+    said = ["".join(part) for part in parts]
+    if lead is None:
+        first = _rate(result.strongest, result, terms) if result.strongest is not None else Sentence("")
+        return Sentence(first.before, first.strong, f"{first.after} {capital(start)}{joined(said)}{guess}")
+    left, right = joined([*said[:lead], "\0", *said[lead + 1 :]]).split("\0")
+    before, strong, after = parts[lead]
+    return Sentence(f"{capital(start)}{left}{before}", strong, f"{after}{right}{guess}")
+
+
+def _columns(result: AuditResult) -> dict[str, str]:
+    """Say of each step how people are found by it, with the names of the columns where they are noted."""
+    known: list[Mapping[str, Any]] = [note for note in result.notes if note.code == "understood-as"]
+    read = known[0] if known else {}
+    items = [*(read.get("items") or ()), *(read.get("place") or ())]
+    others = [name for name in (read.get("amount"), *(read.get("unused") or ())) if name is not None]
+    time = f" ({read['time']})" if read.get("time") else ""
+    when = "time" if read.get("times") == "numbers" else "day"
+    more = f" ({shown(others)} as well)" if others else ""
+    return {
+        "what": f"by {shown(items)} alone" if items else "by what they are",
+        "day": f"if they also know the {when}{time}",
+        "row": f"if they know the whole row{more}",
+    }
 
 
 def like_guessing(risk: Risk) -> bool:

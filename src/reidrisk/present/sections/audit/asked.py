@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from reidrisk.audit import AuditResult
+from reidrisk.audit.steps import beyond, taken
 from reidrisk.present import Section, Table, Terms, words
 from reidrisk.present.sections.audit import growth
 from reidrisk.present.words.audit import along
@@ -62,6 +63,9 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         f"{capital(number(len(rows)))} questions were asked of the same data. The verdict is about the first, by which "
         f"most {terms.people} are found."
     )
+    told = taken([answer.scenario for answer in result.questions], result.spec.get("told"))
+    if any(beyond(answer.scenario, told) for answer in result.questions):
+        see = f"{capital(number(len(rows)))} questions were asked of the same data. What follows is about the first."
     columns = ("question", f"{terms.people} found", "interval", "by")
     return Section(
         "What was asked", see=(see, *unasked), table=Table(columns, tuple(rows), (1, 2)), console=True, name="asked"
