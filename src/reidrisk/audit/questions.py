@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from pydantic import Field, field_validator
 
-from reidrisk.base import Ints
+from reidrisk.base import DataError, Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.specs import Spec
 from reidrisk.records import Attributes, Bags, Events, Traces, Vectors
@@ -87,6 +87,29 @@ def steps(log: Events, **options: Any) -> tuple[Knows, ...]:
     return tuple(Knows(log, told=one, **options) for one in told)
 
 
+def columns(people: Attributes) -> tuple[Knows, ...]:
+    """Return the scenarios of somebody who knows columns of a table of people: those an outsider may know, and all.
+
+    Which these are, the reader of the table has noted (:mod:`reidrisk.io.exports.outside`); without that, all of them.
+    Free text, ids and constants are in neither step.
+
+    >>> from reidrisk.base import Note
+    >>> seen = Note("columns-known-outside", name="x", known=["age"], others=["q1"], never=[["text", "text"]])
+    >>> people = Attributes({"age": [31, 40], "q1": [1, 2], "text": ["a", "b"]}).with_notes((seen,))
+    >>> [(one.told, one.columns) for one in columns(people)]
+    [('what', ['age']), ('row', ['age', 'q1'])]
+    """
+    seen = next((note for note in people.notes if note.code == "columns-known-outside"), None)
+    if seen is None:
+        return (Knows(people, columns=list(people.names)),)
+    known, every = list(seen["known"]), [name for name in people.names if name in (*seen["known"], *seen["others"])]
+    if not every:
+        raise DataError("every column is free text, an id or one value for all; say which are known with --columns")
+    if not known or len(known) == len(every):
+        return (Knows(people, columns=every),)
+    return Knows(people, columns=known, told="what"), Knows(people, columns=every, told="row")
+
+
 def constant(log: Events) -> Attributes | None:
     """Return the columns of a log's file that are constant within people, as attributes of these people.
 
@@ -138,8 +161,8 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
     ``every``; where these keep nine tenths of the events, they come first. Of one table: can the pseudonyms of one
     period be linked to those of another, where there is a time; and can somebody who knows four facts of a person find
     them, of a log in :func:`steps` of what they know of each. Columns of a log that are constant within people are
-    known, too, as those of a table of people are: all of them. Of one table of vectors, several of a person: whether
-    some of them give away whose the others are.
+    known, too. Of a table of people: some :func:`columns`, then all. Of one table of vectors, several of a person:
+    whether some of them give away whose the others are.
     """
     if asked is not None:
         return asked.of(tables, truth)
@@ -155,14 +178,14 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
     if isinstance(table, Vectors):  # which refuses where nobody has two vectors
         return (Split(table, by="random" if table.several is None or table.several.time is None else "time"),)
     if isinstance(table, Attributes):
-        return (Knows(table, columns=list(table.names)),)
+        return columns(table)
     timed = table.time is not None if isinstance(table, Events) else isinstance(table, Traces) and table.n_epochs > 1
     n = min(FACTS, _most_facts(table))
     found: tuple[Scenario, ...] = (Split(table, by="time"),) if timed else ()
     if not isinstance(table, Events):
         return (*found, Knows(table, facts=n))
     people = constant(table)
-    return (*found, *steps(table, facts=n), *(() if people is None else questions([people], None, None, None)))
+    return (*found, *steps(table, facts=n), *(() if people is None else columns(people)))
 
 
 def usual_period(logs: Sequence[Events]) -> Every | None:

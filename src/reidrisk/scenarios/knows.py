@@ -45,7 +45,8 @@ class Knows(Scenario):
     one seed the same events are drawn at each of these steps, so that whoever is told more finds more, but for chance.
     Targets and queries are then Bags of such facts.
 
-    Of Attributes, ``columns`` are names: the attacker knows all of them, each cell wrong with probability ``errors``
+    Of Attributes, ``columns`` are names, and ``told`` is ``"row"`` where these are all, ``"what"`` where others may be
+    known as well (one of several steps): the attacker knows all of them, each cell wrong with probability ``errors``
     (that of somebody else in the table), and looks the person up in these columns; ``facts`` is of no use then.
     People with none of them are not looked for. Without ``columns``, facts are cells.
 
@@ -70,7 +71,7 @@ class Knows(Scenario):
     columns: Sequence[Any] | None = None
     which: Which = "random"
     draws: int = 1
-    told: Told = "what"
+    told: Told | None = None
 
     def __post_init__(self) -> None:
         self._check_kind(self.table)
@@ -78,8 +79,10 @@ class Knows(Scenario):
         from_0_to_1("errors", self.errors)
         whole("draws", self.draws)
         one_of("which", self.which, get_args(Which))
-        one_of("told", self.told, get_args(Told))
-        if self.told != "what" and not isinstance(self.table, Events):
+        if self.told is not None:
+            one_of("told", self.told, get_args(Told))
+        of_columns = isinstance(self.table, Attributes) and self.columns is not None and self.told != "day"
+        if self.told not in (None, "what") and not isinstance(self.table, Events) and not of_columns:
             raise OptionError(
                 f"told={self.told!r} is for Events; of {type(self.table).__name__}, facts are what they are"
             )
@@ -111,8 +114,13 @@ class Knows(Scenario):
         """Whether somebody who knows these facts finds the person."""
         named = [name for name in self.columns or () if isinstance(name, str)]
         known = {"facts": len(named) if named else self.facts, "errors": float(self.errors), "which": self.which}
-        told = {"told": self.told} if isinstance(self.table, Events) else {}
-        return Note("scenario-knows", **known, **({"columns": named} if named else told))
+        told = {"told": self._step} if self._step is not None else {}
+        return Note("scenario-knows", **known, **({"columns": named} if named else {}), **told)
+
+    @property
+    def _step(self) -> Told | None:
+        """How much is told: of each event of a log, or of the columns of people where that is one of several steps."""
+        return "what" if self.told is None and isinstance(self.table, Events) else self.told
 
     def case(self, seed: int = 0) -> Case:
         """Return the whole table, a few facts of each person, and who is whom."""
@@ -122,7 +130,7 @@ class Knows(Scenario):
         kinds = ((Events, self._of_events), (Bags, self._of_bags), (Traces, self._of_traces))
         held, (targets, queries, rows) = next(known(seed) for kind, known in kinds if isinstance(self.table, kind))
         values = {"facts": self.facts, "errors": float(self.errors), "which": self.which, "draws": self.draws}
-        told = {"told": self.told} if isinstance(self.table, Events) else {}
+        told = {"told": self._step} if self._step is not None else {}
         notes = (*self.table.notes, Note("knows-facts", **values, **told))
         none, fewer = int((held == 0).sum()), int(((held > 0) & (held < self.facts)).sum())
         if none:
@@ -149,12 +157,13 @@ class Knows(Scenario):
 
     def _of_events(self, seed: int) -> tuple[Ints, _Known]:
         table: Events = self.table
-        code, n_codes = table.facts(self.told)
+        told = self.told or "what"
+        code, n_codes = table.facts(told)
         user, n = table.user.astype(np.int64), table.n_users
         targets: Bags = table.counted().bags()
-        if self.told != "what":
+        if told != "what":
             targets = _bags(user, code, (n, n_codes), table.users).with_notes(table.notes).with_raw(table.raw)
-        if self.told == "row":  # events alike but for further cells may come in any order: which are drawn must not
+        if told == "row":  # events alike but for further cells may come in any order: which are drawn must not
             code = _in_order(table, code)
         held = np.bincount(user, minlength=n)
         rows, sizes = self._asked(held)

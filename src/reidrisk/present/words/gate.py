@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reidrisk.audit import Gate
 
 _WHY = table("gate")
-_TOLD = table("told-of-each")
+_TOLD, _TOLD_OF_PEOPLE = table("told-of-each"), table("told-of-people")
 
 _TRUTH = table("truth")
 _DOORS = table("doors")
@@ -52,10 +52,13 @@ def known(gate: Gate, terms: Terms, rate: Callable[[float], str]) -> str:
     """Say how much of each event of a log the attacker is told, and what those find who are told more."""
     if gate.told is None:
         return ""
+    of_people = terms.axis == "columns"
+    words = _TOLD_OF_PEOPLE if of_people else _TOLD
     more = "".join(
-        f"; {_TOLD[one.told]} would find {rate(one.rate)} ({rate(one.low)} to {rate(one.high)})" for one in gate.beyond
+        f"; {words[one.told]} would find {rate(one.rate)} ({rate(one.low)} to {rate(one.high)})" for one in gate.beyond
     )
-    return f"Known of each {terms.item}: {_TOLD[gate.told]}{more}."
+    whose = terms.a_person if of_people else f"each {terms.item}"
+    return f"Known of {whose}: {words[gate.told]}{more}."
 
 
 def because(gate: Gate, terms: Terms) -> str:

@@ -96,10 +96,13 @@ def _steps(result: AuditResult, terms: Terms) -> Sentence | None:
     assert asked is not None
     own = along(terms, steps[0])
     start = f"somebody who knows {known_facts(Note.from_dict({**asked.to_dict(), 'told': 'what'}), own)} finds "
+    every = steps[-1].scenario
+    if asked.get("columns") and every is not None:
+        columns = {"what": "", "row": f" if they know all {len(every['columns'])} columns"}
     parts: list[tuple[str, str, str]] = []
     for told, row in found:
         whom = "" if parts else f" {terms.people}" if row.rate > 0.0 else f" of the {terms.people}"
-        after = f"{whom} ({range_in_words(row.rate, row.low, row.high)}) {columns[told]}"
+        after = f"{whom} ({range_in_words(row.rate, row.low, row.high)}){columns[told]}"
         parts.append(("" if parts else about(row.rate), in_words(row.rate), after))
     guess = f"; guessing blindly would find {in_words(found[0][1].baseline)}."
     lead = next((i for i, step in enumerate(steps) if step is result), None)
@@ -122,9 +125,9 @@ def _columns(result: AuditResult) -> dict[str, str]:
     when = "time" if read.get("times") == "numbers" else "day"
     more = f" ({shown(others)} as well)" if others else ""
     return {
-        "what": f"by {shown(items)} alone" if items else "by what they are",
-        "day": f"if they also know the {when}{time}",
-        "row": f"if they know the whole row{more}",
+        "what": f" by {shown(items)} alone" if items else " by what they are",
+        "day": f" if they also know the {when}{time}",
+        "row": f" if they know the whole row{more}",
     }
 
 
