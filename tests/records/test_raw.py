@@ -62,3 +62,10 @@ def test_cells_of_other_people_are_refused() -> None:
     raw = RawTable.of({"x": pa.chunked_array([[1, 2]])}, np.array([0, 1]), 2)
     with pytest.raises(DataError):
         Bags([[1]]).with_raw(raw)
+
+
+def test_the_cells_stay_where_events_of_one_moment_are_a_visit():
+    log = {"who": [1, 1, 2, 2], "what": ["tea", "rum", "tea", "gin"], "day": ["2024-01-01"] * 4, "price": [5, 7, 9, 2]}
+    bags = io.read_export(log, io.Reading(user="who", items="what", time="day", layout="log")).records.bags()
+    assert bags.visits is not None
+    assert bags.raw.column("price").to_pylist() == [7, 5, 2, 9]

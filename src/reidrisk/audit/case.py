@@ -209,7 +209,8 @@ class MeasuredCase:
             scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),
         )
         if leads:
-            able = [attack for attack in self.chosen if not attack.reads_cells]  # changed records have no cells
+            vectors = isinstance(case.targets, Vectors)  # changed vectors have no cells of a file
+            able = [attack for attack in self.chosen if not (vectors and attack.reads_cells)]
             lead, reach = worst, used
             if worst is not None and is_asked(spec) and strongest_of(able, worst.attack) is None:
                 found = (risk for risk in rows.risks if strongest_of(able, risk.attack))
@@ -233,6 +234,7 @@ class MeasuredCase:
                 scenario=self.given.scenario,
                 engine=self.given.engine,
                 top_sets=self.given.top_sets,
+                read=[note for note in self.given.notes if isinstance(note, Note) and note.code == "understood-as"],
                 progress=steps.within("changes", 2.0) if is_asked(spec) else None,
             )
             result = dataclasses.replace(result, further=more)

@@ -51,17 +51,17 @@ def further(
     scenario: Note | None = None,
     plain: Attack[Any] | None = None,
     strongest: Attack[Any] | None = None,
-    questions: int = 1,
     engine: Engine | None = None,
     top_sets: TopSets | None = None,
+    read: Sequence[Note] = (),
     progress: Progress | None = None,
 ) -> Further | None:
     """Answer what the spec asks for beside the risk; nothing where it asks for nothing or who is whom is not known.
 
     Changes are held against the ``verdict``. ``strongest`` is its attack as it was fitted: it says what if there were
     more. What gives people away says the strongest of those that learn quickly, ``plain``, since it learns anew for
-    each part; default: the strongest. Where the case is one of several ``questions``, each has its part of
-    ``spec.what_if_budget``: changes two thirds of it, and what gives people away the rest.
+    each part; default: the strongest. Of ``spec.what_if_budget``, changes have two thirds, and what gives people away
+    the rest. ``read`` are the notes on how the files were understood.
     """
     if case.truth is None or verdict is None or strongest is None or not is_asked(spec):
         return None
@@ -70,7 +70,11 @@ def further(
     side = released_side(scenario)
     kinds = None if spec.taxonomy is None else read_taxonomy(spec.taxonomy)
     trial = Trial(side, system, None, spec.seed or 0, spec.level, engine, top_sets, kinds)
-    budget, changes = spec.what_if_budget / questions, [mitigations.named(text) for text in spec.changes or ()]
+    if read:
+        files = {"targets": read[0], "queries": read[-1]}
+        unused = files["targets" if side == "targets" else "queries"]["unused"]
+        trial = replace(trial, items={name: tuple(one["items"]) for name, one in files.items()}, unused=tuple(unused))
+    budget, changes = spec.what_if_budget, [mitigations.named(text) for text in spec.changes or ()]
     notes: list[Note] = [] if kinds is None else _missed(known, kinds)
     what_if = aim = parts = ahead = None
     if spec.what_if or changes:

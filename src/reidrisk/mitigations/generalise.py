@@ -11,7 +11,7 @@ from reidrisk.base import DataError, Floats, Ints, OptionError, is_number, is_wh
 from reidrisk.mitigations.base import Mitigation, Side
 from reidrisk.mitigations.registry import register
 from reidrisk.mitigations.rows import masked
-from reidrisk.records import Attributes, Case
+from reidrisk.records import Attributes, Bags, Case, Traces
 
 Coarser = float | str | Mapping[str, str]
 """The width of bins of numbers, how much of a code stays (``2`` or ``"first 2 digits"``), or parents of values."""
@@ -20,10 +20,10 @@ _BINS = (20, 8, 3)  # limit: of a column of numbers, from mild to strong
 _LETTERS = (1, 2, 3)  # limit: of a code, that go
 
 
-@register(kinds=(Attributes,))
+@register(kinds=(Attributes, Bags, Traces))
 @dataclass(frozen=True)
 class DropColumns(Mitigation):
-    """Leave these columns out of what is released.
+    """Leave these columns out of what is released; of a log, those that are not read as user, time or item.
 
     >>> people = Attributes({"age": [31, 40], "sex": ["f", "m"]})
     >>> DropColumns(["age"]).apply(Case(people, people, None)).queries.tokens.tolist()
@@ -54,25 +54,37 @@ class DropColumns(Mitigation):
     def check(self, case: Any, seed: int, side: str) -> None:
         """Refuse columns that are not there, and leaving out all of them."""
         super().check(case, seed, side)
-        if len(case.queries.places(list(self.names))) == case.queries.n_epochs:
+        table = case.targets if side == "targets" else case.queries
+        spare = () if table.raw is None else table.raw.names
+        used = [name for name in self.names if name not in spare or name in getattr(table, "names", ())]
+        if used and not isinstance(table, Attributes):
+            raise DataError(f"{self.text}: the released file has no column {used[0]!r}")
+        if used and len(table.places(used)) == table.n_epochs:
             raise DataError(f"{self.text} leaves out every column, so that nothing is released; keep one at least")
 
     @classmethod
     def usual(cls, case: Case) -> tuple[Self, ...]:
         """Return without the column that tells most by itself, without the two that do, and without half of them."""
+        if not isinstance(case.queries, Attributes):
+            return ()
         order = _by_entropy(case.queries)
         return tuple(cls(order[:n]) for n in dict.fromkeys((1, 2, len(order) // 2)) if 0 < n < len(order))
 
     @classmethod
     def ladder(cls, case: Case) -> tuple[Self, ...]:
         """Return one column after the other left out, the one that tells most by itself first."""
+        if not isinstance(case.queries, Attributes):
+            return ()
         order = _by_entropy(case.queries)
         return tuple(cls(order[:n]) for n in range(1, len(order)))
 
     def _changed(self, table: Any, learnt: Any, rng: np.random.Generator) -> Any:
-        kept = np.ones(table.n_epochs, dtype=np.bool_)
-        kept[table.places(list(self.names))] = False
-        return masked(table, np.broadcast_to(kept, table.tokens.shape))
+        left = None if table.raw is None else table.raw.without(tuple(self.names))
+        if isinstance(table, Attributes):
+            kept = np.ones(table.n_epochs, dtype=np.bool_)
+            kept[table.places([name for name in self.names if name in table.names])] = False
+            table = masked(table, np.broadcast_to(kept, table.tokens.shape))
+        return table.with_raw(left)
 
 
 @register(kinds=(Attributes,))

@@ -9,7 +9,7 @@ from reidrisk.base import DataError, Ints, whole
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.pooling import joined, next_pseudonyms, stacked
 from reidrisk.mitigations.registry import register
-from reidrisk.records import Bags, Case, Traces, Truth
+from reidrisk.records import Bags, Case, RawTable, Traces, Truth
 from reidrisk.records.calendar import days_by_hour
 from reidrisk.records.traces import TokenRecords
 
@@ -177,6 +177,10 @@ def _parted_bags(table: Bags, every: int) -> tuple[Bags, Ints, Ints]:
     parted = parted.with_timeline(when.regrouped(place, len(row)))
     if table.clock is not None:
         parted = parted.with_clock(days_by_hour(place.astype(np.int32), when.item, when.time, parted.counts.shape))
+    raw = table.raw
+    if raw is not None and len(raw.row) == len(when):
+        start = np.concatenate(([0], np.cumsum(np.bincount(place, minlength=len(row)))))
+        parted = parted.with_raw(RawTable(raw.columns, raw.row[np.lexsort((when.item, when.time, place))], start))
     return parted, row, which
 
 

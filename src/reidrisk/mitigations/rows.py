@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.base import Array, Bools, Floats, Ints, Vocabulary
-from reidrisk.records import Attributes, Bags, Traces, Vectors
+from reidrisk.records import Attributes, Bags, RawTable, Traces, Vectors
 from reidrisk.records.calendar import HOURS, days_by_hour
 from reidrisk.records.timeline import Timeline
 from reidrisk.records.traces import TokenRecords
@@ -91,6 +91,9 @@ def _with_events(
     if when is not None and held.time is not None:
         start = np.searchsorted(held.row, np.arange(len(table) + 1)).astype(np.int64)
         made = made.with_timeline(Timeline(start, held.item, held.time, when.is_calendar, number))
+        raw = table.raw
+        if raw is not None and len(raw.row) == len(stays):  # a row of the file for each event
+            made = made.with_raw(RawTable(raw.columns, raw.row[stays][order], start))
         if table.clock is not None:
             made = made.with_clock(
                 days_by_hour(held.row.astype(np.int32), held.item.astype(np.int32), held.time, shape)

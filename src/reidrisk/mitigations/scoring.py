@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +33,9 @@ class Trial:
     ``side`` is released and so changed. ``mechanism`` is what is known of the system, as an audit declares it.
     ``sample`` queries are asked about, drawn with ``seed``; default: as many as fit in the time. Intervals are of
     ``level``; ``engine`` is where targets are searched. ``top_sets`` are what the system held of the known people,
-    row by row, where that is known; ``taxonomy`` says the parent of labels, for merging items into parents.
+    row by row, where that is known; ``taxonomy`` says the parent of labels, for merging items into parents. ``items``
+    are the columns that items are made of, in the files of ``"targets"`` and ``"queries"``, and ``unused`` those of the
+    released file that nothing but attacks on all cells looks at.
     """
 
     side: Side = "queries"
@@ -44,6 +46,8 @@ class Trial:
     engine: Engine | None = None
     top_sets: TopSets | None = None
     taxonomy: Mapping[str, str] | None = None
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
 
 def found(attack: Attack[Any], view: View, rows: Ints, engine: Engine | None = None) -> tuple[Floats, Floats]:
@@ -60,7 +64,8 @@ def found(attack: Attack[Any], view: View, rows: Ints, engine: Engine | None = N
     place = np.searchsorted(rows, view.part_of[chosen])
     target = case.truth.target[chosen]
     asked = case.queries.take(chosen)
-    if not all(observed.sizes(table).any() for table in (case.queries, case.targets)):
+    empty = not all(observed.sizes(table).any() for table in (case.queries, case.targets))
+    if empty and not attack.reads_cells:
         # Nothing is left to compare: everybody ties with everybody.
         credit = np.where(target >= 0, 1.0 / len(case.targets), 0.0)
         answered = np.ones(len(chosen), dtype=np.bool_)
@@ -125,7 +130,6 @@ def usual_attacks(case: Case) -> tuple[Entry, ...]:
     fit = [one for one in nameable(type(case.targets)) if one.default and periods >= one.epochs]
     fit = [one for one in fit if case.suits(one.attack) and not (one.together and case.one_by_one)]
     fit = [one for one in fit if one.attack.applies(case.targets, case.queries)]
-    fit = [one for one in fit if not one.attack.reads_cells]  # changed records have no cells of a file
     return tuple(sorted(fit, key=lambda one: is_slow(one, case)))
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks import Attack, Entry
 from reidrisk.base import DataError, Difference, Ints, Note, OptionError, Progress, Result, Risk, Steps, of_class
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.mitigations.base import Mitigation, View
+from reidrisk.mitigations.cells import telling, with_cells
 from reidrisk.mitigations.coarsen import to_parents
 from reidrisk.mitigations.cost import Kept, kept
+from reidrisk.mitigations.generalise import DropColumns
 from reidrisk.mitigations.registry import registry
 from reidrisk.mitigations.scoring import (
     Attacker,
@@ -161,6 +163,8 @@ class Run:
             who = attacks if look is None else [self.verdict.attack]
             try:
                 seen = view if look is None else replace(view, case=look(view.case))
+                if any(one.attack.reads_cells if isinstance(one, Entry) else one.reads_cells for one in who):
+                    seen = with_cells(self.case, seen, self.trial.items)
                 found.append(strongest(self.case, [(seen, knows)], rows, who, self.trial, effect))
             except DataError as problem:
                 why = problem
@@ -267,6 +271,12 @@ def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, .
     for entry in registry():
         if type(case.queries) in entry.kinds:
             own = of_system(trial, System.strengths) if entry.mitigation is System else entry.mitigation.usual(case)
+            if entry.mitigation is DropColumns:
+                names = telling(case, trial.unused)
+                own = (
+                    *own,
+                    *(DropColumns(names[:n]) for n in dict.fromkeys((1, 2, len(names))) if n <= len(names) > 0),
+                )
             for one in own:
                 try:
                     one.check(case, 0, side)

@@ -77,6 +77,7 @@ class Bags(Records):
             counts = visits.together()
             frozen(counts.data)
             new = self._with(counts, self._users)
+            new._raw = self.raw
         new._visits = visits
         return new
 
