@@ -143,7 +143,7 @@ class Run:
             aware = self._strongest(view, True, rows, attacks, None if known is None else known.risk)
             # Who knows of a change may still do as if they did not.
             risk = aware if aware.rate > naive.rate else naive
-        left = kept(case, released, trial.side, trial.seed) if known is None else known.kept
+        left = kept(case, released, trial.side) if known is None else known.kept
         if self.utility is not None and known is None:
             name = "targets" if trial.side == "targets" else "queries"
             before, after = (float(self.utility(getattr(one, name))) for one in (case, released.case))

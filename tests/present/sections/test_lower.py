@@ -63,7 +63,7 @@ def test_why_nothing_was_tried_is_said(result):
 
 def test_pseudonyms_are_not_counted_as_one_record(result):
     one = result.further.what_if.tried[0]
-    rotated = dataclasses.replace(one, kept=mitigations.Kept(1.0, 1.0, 1.0, 0.5, 0.7))
+    rotated = dataclasses.replace(one, kept=mitigations.Kept(1.0, 0.5))
     assert changes.lowers(rotated, SHOP).endswith(
         "leaves 100 in 100 purchases as they are, at most 50 of them under one name"
     )
