@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from reidrisk import io
+from reidrisk import io, mitigations
 from reidrisk.audit import Asked, AuditResult, AuditSpec, assess, gate
 from reidrisk.audit.asking import audit_exports, audit_scenarios
 from reidrisk.audit.questions import constant, questions, steps
-from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.records import Events
 from reidrisk.scenarios import Knows
 
@@ -162,3 +162,19 @@ def test_attacks_that_do_not_compare_attributes_leave_their_question_out():
     found = audit_scenarios(questions([log], None, None, None), AuditSpec(seed=1, attacks=("overlap",)))
     assert {answer.kind for answer in found.questions} == {"bags"}
     assert [note.code for note in found.notes if note.code == "question-left-out"] == ["question-left-out"]
+
+
+def test_changes_of_items_are_not_made_of_items_with_their_days():
+    """Days stay as they are where categories are merged: what that does to items alone would be false comfort."""
+    log = Events(shop(n=60), user="customer", items="category", time="date")
+    what, day = (Knows(log, facts=4, told=told).case(1) for told in ("what", "day"))
+    assert {type(one).__name__ for one in mitigations.usual_changes(what)} >= {"RandomItem", "Draw"}
+    assert {type(one).__name__ for one in mitigations.usual_changes(day)}.isdisjoint(
+        {"RandomItem", "Coarsen", "SuppressRare"}
+    )
+    with pytest.raises(DataError, match="changes items, and what is known is items with their days"):
+        mitigations.RandomItem(0.5).apply(day)
+    found = audit_scenarios(steps(log, facts=4), AuditSpec(seed=1, what_if=True))
+    assert found.scenario["told"] == "day"
+    assert "items-known-with-more" in [note.code for note in found.further.notes]
+    assert found.further.what_if.tried

@@ -70,7 +70,7 @@ def test_a_survey_and_what_is_asked_back(reidrisk, table):
 @pytest.mark.parametrize(
     ("options", "code", "axis"),
     [
-        (("--facts", 2, "--which", "rarest"), "scenario-knows", "facts"),
+        (("--scenario", "knows", "--facts", 2, "--which", "rarest", "--told", "what"), "scenario-knows", "facts"),
         (("--at", "2024-05-01,2024-06-01"), "scenario-split", "items"),
         (("--split", "time", "--share", 0.25, "--visit", "month"), "scenario-split", "items"),
     ],

@@ -2,12 +2,14 @@
 
 import importlib.util
 import json
+import re
 from functools import cache
 
 import numpy as np
+import polars as pl
 import pytest
 
-from offices import loyalty, write
+from offices import loyalty, receipts, write
 
 PEOPLE = 600
 HEADERS = ("customer", "date", "category", "price"), ("Kundennr", "Datum", "Warengruppe", "Preis")
@@ -83,3 +85,30 @@ def test_the_default_command_finds_at_least_as_many(exports, reidrisk, tmp_path)
     assert set(found) == {"bags", "traces"}
     assert not any(answer["not_run"] for answer in (result, *result["also"]))
     assert max(found.values()) >= by_hand() > 0.2
+
+
+def test_the_default_command_names_each_step_and_the_columns_that_make_the_difference(reidrisk, tmp_path):
+    pl.DataFrame(receipts(customers=400, purchases=20_000)).write_csv(tmp_path / "loyalty.csv")
+    done = reidrisk("audit", "loyalty.csv", "--item", "article_category", "--seed", 1, "--result", "r.json")
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "in whole rows only: 'shop' and 'price'" in done.err
+    steps = {one["scenario"].get("told"): one for one in result_of(tmp_path / "r.json")}
+    rates = {told: max(risk["rate"] for risk in one["risks"]) for told, one in steps.items()}
+    assert rates["what"] < 0.5 < 0.99 < rates["day"] <= rates["row"]
+    verdict = said[: said.index("guessing blindly")]
+    assert re.search(r"Somebody who knows four of a customer's purchases finds about \d+ in 100 customers", verdict)
+    for part in ("by article_category alone", "if they also know the day (date)", "shop and price as well"):
+        assert part in verdict
+    gate = reidrisk("gate", "r.json", "--max-risk", "60%")
+    assert (gate.code, "all that is in its row would find" in gate.out) == (1, True)
+    assert reidrisk("gate", "r.json", "--max-risk", "60%", "--told", "what").code == 0
+    one = reidrisk(
+        "audit", "loyalty.csv", "--item", "article_category", "--seed", 1, "--scenario", "knows", "--told", "row"
+    )
+    assert (one.code, "What was asked" in one.out) == (0, False)
+
+
+def result_of(path):
+    result = json.loads(path.read_text())
+    return (result, *result["also"])

@@ -68,7 +68,7 @@ def further(
     known = _with_counterpart(case)
     system = spec.mechanism(breadth(case.targets))
     side = released_side(scenario)
-    kinds = None if spec.taxonomy is None else read_taxonomy(spec.taxonomy)
+    kinds = None if spec.taxonomy is None or case.compound else read_taxonomy(spec.taxonomy)
     trial = Trial(side, system, None, spec.seed or 0, spec.level, engine, top_sets, kinds)
     if read:
         files = {"targets": read[0], "queries": read[-1]}
@@ -76,6 +76,8 @@ def further(
         trial = replace(trial, items={name: tuple(one["items"]) for name, one in files.items()}, unused=tuple(unused))
     budget, changes = spec.what_if_budget, [mitigations.named(text) for text in spec.changes or ()]
     notes: list[Note] = [] if kinds is None else _missed(known, kinds)
+    if case.compound and (spec.what_if or spec.taxonomy):
+        notes.append(Note("items-known-with-more"))
     what_if = aim = parts = ahead = None
     if spec.what_if or changes:
         time = budget * (1.0 - _FOR_PARTS) if spec.what_if else budget

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from reidrisk.base import DataError, Ints, Note, checked_seed, one_of, stream
+from reidrisk.base.options import option
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Case
 
@@ -48,6 +49,7 @@ class Mitigation(ABC):
     strengths: ClassVar[tuple[Any, ...]] = ()
     """Three usual values of its main field, the mildest first; set where it is registered."""
     main: ClassVar[str] = ""  # the field that a value by itself is of, as in "rotate:4"; default: the first
+    of_items: ClassVar[bool] = False  # whether it changes what items are, and so none that are known with more
     name: ClassVar[str] = ""  # its name in texts such as "rotate:4"; set where it is registered
 
     @property
@@ -123,6 +125,9 @@ class Mitigation(ABC):
         if type(case.queries) not in self.kinds:
             fits = " and ".join(kind.__name__ for kind in self.kinds)
             raise DataError(f"{type(self).__name__} changes {fits}, not {type(case.queries).__name__}")
+        if self.of_items and case.compound:
+            what = "changes items, and what is known is items with their days or rows"
+            raise DataError(f"{type(self).__name__} {what}; ask for what alone ({option('told', 'what')})")
 
     def within(self, trial: Any, case: Case) -> "Mitigation":
         """Return the change for what a :class:`reidrisk.mitigations.Trial` declares and a case holds; mostly itself."""

@@ -39,6 +39,7 @@ class Coarsen(Mitigation):
     """
 
     main = "keep"
+    of_items = True
     taxonomy: Mapping[str, str] | None = field(default=None, hash=False)
     keep: int | None = None
     every: int | None = None

@@ -28,6 +28,7 @@ class RandomItem(Mitigation):
     [[0, 1], [2, 3]]
     """
 
+    of_items = True
     p: float
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ class SuppressRare(Mitigation):
     [[1, 0, 0], [1, 0, 5], [1, 0, 1]]
     """
 
+    of_items = True
     k: int
 
     def __post_init__(self) -> None:

@@ -21,7 +21,8 @@ class Case:
     holds all queries, and may weigh them against each other; where each is met by itself, as facts are that somebody
     knows of one person, the case is ``one_by_one``. Parts of a record that were ``cut_to_size``, each a share of it,
     agree in size because they were cut so: then sizes say nothing. Queries ``of_parts`` are known to be true parts of
-    their targets, drawn at random: how the two are related need not be learnt.
+    their targets, drawn at random: how the two are related need not be learnt. Tokens are ``compound`` where they are
+    items with more of each event, such as its day: then no change of items alone can be made of them.
 
     >>> import numpy as np
     >>> from reidrisk import Bags
@@ -40,6 +41,7 @@ class Case:
     one_by_one: bool = False
     cut_to_size: bool = False
     of_parts: bool = False
+    compound: bool = False
 
     def __post_init__(self) -> None:
         check_tables(self.targets, self.queries)

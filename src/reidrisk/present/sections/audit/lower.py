@@ -21,7 +21,7 @@ from reidrisk.present.words import (
     two_digits,
 )
 
-_NONE = ("no-change-fits", "changes-left-out")  # why no change was tried
+_NONE = ("no-change-fits", "changes-left-out", "items-known-with-more")  # why no change was tried
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
