@@ -348,3 +348,11 @@ def test_people_with_one_fact_are_asked_with_it():
 def test_facts_that_cannot_be_known_are_refused(table, options, message):
     with pytest.raises(OptionError, match=message):
         Knows(table, facts=1, **options)
+
+
+def test_only_facts_with_more_than_what_they_are_are_compound():
+    events = Events(shop(n=20), user="u", items="i", time="t")
+    compound = [Knows(events, facts=2, **told).case().compound for told in ({}, {"told": "what"}, {"told": "day"})]
+    assert compound == [False, False, True]
+    assert not Knows(Bags([[1, 2]]), facts=2).case().compound
+    assert not Knows(Traces([[0, 1]], 2), facts=2).case().compound
