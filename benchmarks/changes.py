@@ -27,13 +27,14 @@ Pair = tuple[pl.DataFrame, pl.DataFrame]
 
 
 def by_time(table: pl.DataFrame, people: int, seed: int, least: int) -> Pair:
-    """Return the earlier and the later half of a log, for some people who have several events in both."""
+    """Return the earlier and the later half of a log, for some people who have several events in both, at most 25."""
     middle = table["when"].median()
     parts = table.filter(pl.col("when") < middle), table.filter(pl.col("when") >= middle)
     enough = [part.group_by("who").len().filter(pl.col("len") >= least)["who"].to_list() for part in parts]
     both = sorted(set(enough[0]) & set(enough[1]))
     some = np.random.default_rng(seed).permutation(both)[:people].tolist()
-    return tuple(part.filter(pl.col("who").is_in(some)) for part in parts)  # type: ignore[return-value]
+    one, two = (part.filter(pl.col("who").is_in(some)).group_by("who", maintain_order=True) for part in parts)
+    return one.tail(25), two.head(25)
 
 
 def retail(people: int, seed: int) -> Pair:
