@@ -11,8 +11,8 @@ import pytest
 
 from reidrisk import io
 from reidrisk.attacks import AllCells, Hamming, SameCells
-from reidrisk.attacks.cell_forms import forms_of
-from reidrisk.attacks.cells import _tokens
+from reidrisk.attacks.cells.attack import _tokens
+from reidrisk.attacks.cells.forms import forms_of
 from reidrisk.audit import AuditSpec
 from reidrisk.audit.asking import audit_exports
 from reidrisk.base import DataError
@@ -205,8 +205,8 @@ def slow_scores(known: Bags, asked: Bags, exact: bool) -> np.ndarray:
     """Score all pairs one by one: tokens of each person in each column, from the forms of single cells."""
     import polars as pl
 
-    from reidrisk.attacks.cell_forms import as_text, is_part
-    from reidrisk.attacks.cells import _POWER, _STEPS, _mixed
+    from reidrisk.attacks.cells.attack import _POWER, _STEPS, _mixed
+    from reidrisk.attacks.cells.forms import as_text, is_part
 
     def held(raw: RawTable) -> list[dict[tuple[Any, ...], set[int]]]:
         names = raw.names
@@ -218,12 +218,15 @@ def slow_scores(known: Bags, asked: Bags, exact: bool) -> np.ndarray:
                 people[who].setdefault((i,), set()).update(one.token.tolist())
             for i in range(len(names)):
                 for j in range(i + 1, len(names)):
-                    kinds = ("fine",) if exact else ("fine", "coarse")
-                    for kind in kinds:
-                        two = [getattr(forms[k], kind) for k in (i, j)]
-                        if all(forms[k].fine[0] for k in (i, j)):
-                            people[who].setdefault((i, j), set()).add(int(_mixed(two, np.array([0]))[0]))
-            every = int(_mixed([one.fine for one in forms], np.array([0]))[0])
+                    if not all(forms[k].fine[0] for k in (i, j)):
+                        continue
+                    fine, coarse = (
+                        int(_mixed([getattr(forms[k], of) for k in (i, j)])[0]) for of in ("fine", "coarse")
+                    )
+                    people[who].setdefault((i, j), set()).add(fine)
+                    if not exact and coarse != fine:
+                        people[who].setdefault((i, j, "coarse"), set()).add(coarse)
+            every = int(_mixed([one.fine for one in forms])[0])
             people[who].setdefault(tuple(range(len(names))), set()).add(every)
         return people
 

@@ -117,7 +117,7 @@ def _forms(values: pl.Series, exact: bool, asked: Any) -> Forms:
         at = cells.to_numpy()
         fine[at], coarse[at] = _hashed(one), _hashed(other)
     if exact:
-        place = np.flatnonzero(fine)
+        place = np.flatnonzero(fine if asked is None else (fine > 0) & asked(fine))
         return Forms(place, fine[place], fine, coarse)
     tokens = [(cells.to_numpy(), _hashed(text)) for cells, text in made]
     tokens += [(cells.to_numpy(), _hashed(text) | np.uint64(1)) for cells, text in parts]

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import combinations, pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from reidrisk.attacks.base import Records
-from reidrisk.attacks.cell_forms import as_text, forms_of, is_part
+from reidrisk.attacks.cells import kernels
+from reidrisk.attacks.cells.forms import as_text, forms_of, is_part
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.scored import Posed, ScoredAttack
-from reidrisk.base import DataError
-from reidrisk.base.arrays import Bools, Floats, Ints, UInts
+from reidrisk.base import DataError, each, slices
+from reidrisk.base.arrays import Bools, Floats, Ints, Ints32, UInts
 from reidrisk.records import Attributes, Bags, RawTable, Traces, Vectors
 from reidrisk.search.sparse import SparseDot, SparseRows
 
-Facts = Iterator[tuple[Ints, UInts]]  # rows, and a token of each
+Facts = Callable[[slice], tuple[Ints, UInts]]  # from rows to those that say something, and the token of each
 
 _STEPS = 1 << 12  # unit: of the grid of weights
 _ALL_PAIRS = 8  # limit: columns of which all pairs are facts; of more, neighbours are
-_ROWS = 1 << 20  # limit: rows whose pairs are made at once
-_BITS = 26  # limit: 64 MiB, in which pairs that nobody asks for are seen at once
+_ROWS = 1 << 18  # limit: rows whose pairs are made at once
+_HELD = 4_096  # limit: people who hold a token, above which it is not compared: it says little, and takes long
 _POWER = 3.0  # prior: of the rarity of a token, over the pairs of tables in the benchmark of doors
 _LENGTH = 0.5  # prior: power of a target's number of rows by which its score is divided, as of a cosine
 _PART = 0.25  # unit: a letter is in up to four parts of a word
-
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # unit: the odd number nearest to 2^64 / golden ratio (Knuth)
 
 
 def _seconds(targets: Any) -> Callable[[int], float]:
@@ -40,7 +41,7 @@ def _seconds(targets: Any) -> Callable[[int], float]:
 class AllCells(ScoredAttack[Records]):
     """Link to the target that shares the most, and the rarest, of all that stands in the query's rows.
 
-    Cells become tokens by a few canonical forms (:mod:`reidrisk.attacks.cell_forms`), and so do pairs of cells of one
+    Cells become tokens by a few canonical forms (:mod:`reidrisk.attacks.cells.forms`), and so do pairs of cells of one
     row, and whole rows. A token that n_i of n targets hold in a column weighs log(n / n_i)^3 / sqrt(r) for a target of
     r rows. A query asks for its tokens in every column, since columns may be called anything; who holds one twice,
     holds it once. The order of rows, and the names of columns, say nothing.
@@ -122,7 +123,7 @@ class AllCells(ScoredAttack[Records]):
             found = self._found = _Found.of(self._raw, tokens, self.exact)
         place = np.searchsorted(found.tokens, token)
         entries = (np.ones(len(owner), dtype=np.int64), (owner, place))
-        asked = sparse.csr_array(entries, shape=(len(raw), len(found.tokens)))
+        asked = sparse.csr_array(entries, shape=(len(raw), max(len(found.tokens), 1)))
         return found, sparse.csr_array(asked @ found.columns_of_token)
 
 
@@ -159,50 +160,49 @@ class _Found(NamedTuple):
         """Look the tokens up in the rows of all targets, and weigh them."""
         from scipy import sparse
 
-        n, a = len(raw), len(tokens)
+        n, asked = len(raw), _Asked(tokens)
+        people, keys, holders, numbers, labels = ([np.zeros(0, dtype=np.int32)] for _ in range(5))
         columns: list[tuple[int, ...]] = []
-        people, keys = [], []
-        for which, owner, place in _sources(raw, _Asked(tokens), exact):
-            person, at = np.divmod(np.unique(owner * max(a, 1) + place), max(a, 1))
-            people.append(person)
-            keys.append(at + len(columns) * a)
+        for which, person, number in _sources(raw, asked, exact):
+            held = kernels.count_holders(person, number, len(tokens))
+            kept = np.flatnonzero((held > 0) & (held < n) & (held <= _HELD))
+            column = np.full(len(tokens), -1, dtype=np.int32)
+            column[kept] = np.arange(len(kept)) + sum(map(len, numbers))
+            who, what = kernels.each_once(person, number, column, held[kept].sum())
+            for parts, part in zip(
+                (people, keys, holders, numbers, labels),
+                (who, what, held[kept], kept, np.full(len(kept), len(columns))),
+                strict=True,
+            ):
+                parts.append(part)
             columns.append(which)
-        key, place, held = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
-        label, token = np.divmod(key, max(a, 1))
-        part = np.where(is_part(tokens[token]), _PART, 1.0)
-        rarity: Floats = part * np.log(n / held) ** _POWER
-        person = np.concatenate(people)
+        token = np.concatenate(numbers)
+        factor = np.where(is_part(tokens[token]), _PART, 1.0)
+        rarity: Floats = factor * np.log(n / np.concatenate(holders)) ** _POWER
+        person, key = np.concatenate(people), np.concatenate(keys)
         length = np.maximum(raw.per_record, 1).astype(np.float64) ** _LENGTH
-        weight = np.rint(_STEPS * rarity[place] / length[person]).astype(np.int64)
-        shape = (n, max(len(key), 1))
-        known = sparse.csr_array((weight, (person, place)), shape=shape)
-        known.eliminate_zeros()
-        ones = (np.ones(len(key), dtype=np.int64), (token, np.arange(len(key))))
-        return cls(tokens, SparseRows(known), label, columns, sparse.csr_array(ones, shape=(a, shape[1])))
+        weight = np.rint(_STEPS * rarity[key] / length[person]).astype(np.int32)
+        shape = (n, max(len(token), 1))
+        known = SparseRows(sparse.csr_array((weight, (person, key)), shape=shape))
+        ones = (np.ones(len(token), dtype=np.int64), (token, np.arange(len(token))))
+        columns_of_token = sparse.csr_array(ones, shape=(max(len(tokens), 1), shape[1]))
+        return cls(tokens, known, np.concatenate(labels), columns, columns_of_token)
 
 
 class _Asked:
-    """Which tokens are asked for, and where they stand in their order; all of them where there is no such list."""
+    """Which tokens are asked for, and their numbers in order."""
 
     def __init__(self, tokens: UInts) -> None:
-        self.tokens = tokens
-        self._near = np.zeros(1 << _BITS, dtype=bool)
-        self._near[self._hashed(tokens)] = True
+        self.tokens, self._bits = tokens, max(2 * len(tokens) - 1, 1).bit_length() + 1
+        self._table = kernels.hash_table(tokens, self._bits)
 
     def __call__(self, token: UInts) -> Bools:
-        """Tell which tokens are asked for, and maybe a few more."""
-        return np.asarray(self._near[self._hashed(token)])
+        """Tell which tokens are asked for."""
+        return np.asarray(self.numbers(token) >= 0)
 
-    def places(self, token: UInts) -> tuple[Ints, Ints]:
-        """Return which of these tokens are asked for, and where they stand."""
-        near = np.flatnonzero(self(token))
-        place = np.searchsorted(self.tokens, token[near])
-        same = self.tokens[np.minimum(place, len(self.tokens) - 1)] == token[near] if len(self.tokens) else near < 0
-        return near[same], place[same]
-
-    @staticmethod
-    def _hashed(token: UInts) -> Any:
-        return (token * _MIX) >> np.uint64(64 - _BITS)
+    def numbers(self, token: UInts) -> Ints32:
+        """Return the number of each token, -1 where it is not asked for."""
+        return np.asarray(kernels.numbers_of(token, self.tokens, self._table, self._bits))
 
 
 def _cells_of(records: Any) -> RawTable:
@@ -253,21 +253,29 @@ def _distinct(hashed: UInts) -> tuple[Ints | None, Any]:
     return first.astype(np.int64), code.astype(np.int32)
 
 
-def _sources(raw: RawTable, asked: _Asked, exact: bool) -> Iterator[tuple[tuple[int, ...], Ints, Ints]]:
-    """Yield, of each column and pair of columns, and of all, who holds a token that is asked for, and which."""
-    owner = raw.owner
+def _sources(raw: RawTable, asked: _Asked, exact: bool) -> Iterator[tuple[tuple[int, ...], Ints32, Ints32]]:
+    """Yield, of each column and pair of columns, and of all, who holds a token that is asked for, and its number.
+
+    People rise; somebody may hold a token several times.
+    """
+    owner = raw.owner.astype(np.int32)
     made: list[_Column] = []
     for i, name in enumerate(raw.names):
         column = _Column.of(raw, name, exact, asked)
-        kept, place = asked.places(column.token)
-        row, at = column._replace(place=column.place[kept]).by_row()
-        yield (i,), owner[row], place[at]
+        row, at = column.by_row()
+        yield (i,), owner[row], asked.numbers(column.token)[at]
         made.append(column._replace(place=column.place[:0], token=column.token[:0]))
-    for which, facts in _facts(made, len(owner), exact):
-        found = [(owner[row[at]], place) for row, token in facts for at, place in (asked.places(token),)]
-        if found:
-            people, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
-            yield which, people, places
+    for which, tokens in _facts(made, exact):
+
+        def found(rows: slice, tokens: Facts = tokens) -> tuple[Ints32, Ints32]:
+            row, token = tokens(rows)
+            number = asked.numbers(token)
+            there = np.flatnonzero(number >= 0)
+            return owner[row[there]], number[there]
+
+        parts = each(found, slices(len(owner), _ROWS))
+        person, number = (np.concatenate(some) for some in zip(*parts, strict=True))
+        yield which, person, number
 
 
 def _tokens(raw: RawTable, exact: bool) -> tuple[Ints, UInts]:
@@ -279,10 +287,10 @@ def _tokens(raw: RawTable, exact: bool) -> tuple[Ints, UInts]:
         row, at = column.by_row()
         people.append(owner[row])
         tokens.append(column.token[at])
-    for _, facts in _facts(made, len(owner), exact):
-        for row, token in facts:
-            people.append(owner[row])
-            tokens.append(token)
+    for _, facts in _facts(made, exact):
+        row, token = facts(slice(0, len(owner)))
+        people.append(owner[row])
+        tokens.append(token)
     person, found = np.concatenate(people), np.concatenate(tokens)
     order = np.lexsort((found, person))
     person, found = person[order], found[order]
@@ -291,35 +299,38 @@ def _tokens(raw: RawTable, exact: bool) -> tuple[Ints, UInts]:
     return person[new], found[new]
 
 
-def _facts(made: Sequence[_Column], n: int, exact: bool) -> Iterator[tuple[tuple[int, ...], Facts]]:
-    """Yield the tokens of pairs of cells of a row, exact and coarse, and of whole rows, with their rows."""
+def _facts(made: Sequence[_Column], exact: bool) -> Iterator[tuple[tuple[int, ...], Facts]]:
+    """Yield what makes tokens of pairs of cells of a row, exact and coarse, and of whole rows."""
     k = len(made)
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k) if k <= _ALL_PAIRS or j == i + 1]
+    pairs = combinations(range(k), 2) if k <= _ALL_PAIRS else pairwise(range(k))
     for pair in pairs:
-        yield pair, _together([made[i] for i in pair], n, coarsely=not exact)
+        both = [made[i] for i in pair]
+        yield pair, partial(_together, both, "exact")
+        if not exact:
+            yield pair, partial(_together, both, "coarse")
     if k > 2:
-        yield tuple(range(k)), _together(made, n, gaps=True)
+        yield tuple(range(k)), partial(_together, made, "row")
 
 
-def _together(columns: Sequence[_Column], n: int, coarsely: bool = False, gaps: bool = False) -> Facts:
-    """Yield rows and the token of what stands in these columns together, in whatever order these are."""
-    for start in range(0, n, _ROWS):
-        rows = slice(start, start + _ROWS)
-        fine = [column.fine[column.code[rows]] for column in columns]
-        there = np.logical_and.reduce([one > 0 for one in fine]) | gaps
-        at = np.flatnonzero(there)
-        yield at + start, _mixed(fine, at)
-        if coarsely:
-            coarse = [column.coarse[column.code[rows]] for column in columns]
-            differ = np.logical_or.reduce([a != b for a, b in zip(fine, coarse, strict=True)])
-            some = np.flatnonzero(there & differ)
-            yield some + start, _mixed(coarse, some)
+def _together(columns: Sequence[_Column], what: str, rows: slice) -> tuple[Ints, UInts]:
+    """Return which of these rows say something in these columns, and the token of it, whatever their order.
+
+    Coarse cells make a token where they are not the exact ones; of a whole row, empty cells are part.
+    """
+    fine = [column.fine[column.code[rows]] for column in columns]
+    cells = fine if what != "coarse" else [column.coarse[column.code[rows]] for column in columns]
+    there = np.ones(len(fine[0]), dtype=bool)
+    if what != "row":
+        there = np.logical_and.reduce([one > 0 for one in fine])
+    if what == "coarse":
+        there &= np.logical_or.reduce([a != b for a, b in zip(fine, cells, strict=True)])
+    at = np.flatnonzero(there)
+    return at + rows.start, _mixed([one[at] for one in cells])
 
 
-def _mixed(cells: Sequence[UInts], at: Ints) -> UInts:
+def _mixed(cells: Sequence[UInts]) -> UInts:
     """Return one token of several, the same in whatever order they are; its last bit is 0."""
-    total = np.zeros(len(at), dtype=np.uint64)
+    total = np.zeros(len(cells[0]), dtype=np.uint64)
     for one in cells:
-        token = one[at]
-        total += (token ^ (token >> np.uint64(29))) * _MIX
-    return ((total ^ (total >> np.uint64(32))) * _MIX) & ~np.uint64(1)
+        total += (one ^ (one >> np.uint64(29))) * kernels.MIX
+    return ((total ^ (total >> np.uint64(32))) * kernels.MIX) & ~np.uint64(1)
