@@ -23,6 +23,7 @@ SMALLER = {
     "attributes": "--queries 500",
     "bandits": "",
     "ceiling": "--users 2_000 --fitted 20_000 --types 10 --steps 60 --sample 500",
+    "cells": "--rows 1_000_000 --people 100_000 --queries 1_000",
     "changes": "--set logs --people 300",
     "cohorts": "",
     "doors": "--only codes-20-digits-lines --only cells-people",

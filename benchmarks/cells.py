@@ -57,6 +57,10 @@ def records(frame: pl.DataFrame, owner: np.ndarray, n: int) -> Bags:
     return Bags(np.ones((n, 1), dtype=np.int64)).with_raw(raw)
 
 
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000_000)
@@ -80,7 +84,7 @@ def main() -> None:
     best = joined.sort("len", descending=True).unique("asked", keep="first", maintain_order=True)
     right = float((drawn[best["asked"].to_numpy()] == best["who"].to_numpy()).sum() / len(drawn))
     print(f"{given.rows:,} rows x {len(key)} columns of {given.people:,} people, {len(drawn):,} asked for", flush=True)
-    print(f"polars join on all columns, written alike: {by_join:6.1f} s, {right:.1%} right")
+    print(f"polars join on all columns, written alike: {by_join:6.1f} s, {right:.1%} right, peak {peak():.1f} GiB")
     del sides, joined
     attacks: tuple[Attack[Any], ...] = (SameCells(), AllCells())
     for attack in attacks:
@@ -88,10 +92,9 @@ def main() -> None:
         links = attack.fit(known).link(queries)
         seconds, worked = time.perf_counter() - began, time.process_time() - worked
         same = attack.score(queries, drawn) == links.score
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
         print(
             f"{attack.name}: {seconds:6.1f} s ({worked:.1f} s of processors), {seconds / by_join:.1f} of the join, "
-            f"{np.mean(same / links.n_ties):.1%} right, peak {peak:.1f} GiB",
+            f"{np.mean(same / links.n_ties):.1%} right, peak {peak():.1f} GiB",
             flush=True,
         )
 

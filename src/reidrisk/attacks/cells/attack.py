@@ -25,7 +25,7 @@ Facts = Callable[[slice], tuple[Ints, UInts]]  # from rows to those that say som
 _STEPS = 1 << 12  # unit: of the grid of weights
 _ALL_PAIRS = 8  # limit: columns of which all pairs are facts; of more, neighbours are
 _ROWS = 1 << 18  # limit: rows whose pairs are made at once
-_HELD = 4_096  # limit: people who hold a token, above which it is not compared: it says little, and takes long
+_HELD = 2_048  # limit: people who hold a token, above which it is not compared: it says little, and takes long
 _POWER = 3.0  # prior: of the rarity of a token, over the pairs of tables in the benchmark of doors
 _LENGTH = 0.5  # prior: power of a target's number of rows by which its score is divided, as of a cosine
 _PART = 0.25  # unit: a letter is in up to four parts of a word
@@ -161,32 +161,35 @@ class _Found(NamedTuple):
         from scipy import sparse
 
         n, asked = len(raw), _Asked(tokens)
-        people, keys, holders, numbers, labels = ([np.zeros(0, dtype=np.int32)] for _ in range(5))
-        columns: list[tuple[int, ...]] = []
-        for which, person, number in _sources(raw, asked, exact):
-            held = kernels.count_holders(person, number, len(tokens))
-            kept = np.flatnonzero((held > 0) & (held < n) & (held <= _HELD))
-            column = np.full(len(tokens), -1, dtype=np.int32)
-            column[kept] = np.arange(len(kept)) + sum(map(len, numbers))
-            who, what = kernels.each_once(person, number, column, held[kept].sum())
-            for parts, part in zip(
-                (people, keys, holders, numbers, labels),
-                (who, what, held[kept], kept, np.full(len(kept), len(columns))),
-                strict=True,
-            ):
-                parts.append(part)
-            columns.append(which)
-        token = np.concatenate(numbers)
-        factor = np.where(is_part(tokens[token]), _PART, 1.0)
-        rarity: Floats = factor * np.log(n / np.concatenate(holders)) ** _POWER
-        person, key = np.concatenate(people), np.concatenate(keys)
         length = np.maximum(raw.per_record, 1).astype(np.float64) ** _LENGTH
-        weight = np.rint(_STEPS * rarity[key] / length[person]).astype(np.int32)
-        shape = (n, max(len(token), 1))
-        known = SparseRows(sparse.csr_array((weight, (person, key)), shape=shape))
-        ones = (np.ones(len(token), dtype=np.int64), (token, np.arange(len(token))))
-        columns_of_token = sparse.csr_array(ones, shape=(max(len(tokens), 1), shape[1]))
-        return cls(tokens, known, np.concatenate(labels), columns, columns_of_token)
+        start = np.zeros(n + 1, dtype=np.int64)
+        held_by, numbers, labels = [], [], []
+        columns: list[tuple[int, ...]] = []
+        width = 0
+        for which, person, number in _sources(raw, asked, exact):
+            holders = kernels.count_holders(person, number, len(tokens))
+            kept = np.flatnonzero((holders > 0) & (holders < n) & (holders <= _HELD))
+            column = np.full(len(tokens), -1, dtype=np.int32)
+            column[kept] = np.arange(len(kept))
+            who, what = kernels.each_once(person, number, column, holders[kept].sum())
+            factor = np.where(is_part(tokens[kept]), _PART, 1.0)
+            rarity: Floats = _STEPS * factor * np.log(n / holders[kept]) ** _POWER
+            held_by.append((who, what + np.int32(width), np.rint(rarity[what] / length[who]).astype(np.int32)))
+            start[1:] += np.bincount(who, minlength=n)
+            numbers.append(kept)
+            labels.append(np.full(len(kept), len(columns)))
+            columns.append(which)
+            width += len(kept)
+        np.cumsum(start, out=start)
+        place, weight = (np.empty(start[-1], dtype=np.int32) for _ in range(2))
+        at = start[:-1].copy()
+        while held_by:
+            kernels.put(*held_by.pop(), at, place, weight)
+        known = sparse.csr_array((weight, place, start), shape=(n, max(width, 1)))
+        token, label = (np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64) for parts in (numbers, labels))
+        ones = (np.ones(width, dtype=np.int64), (token, np.arange(width)))
+        columns_of_token = sparse.csr_array(ones, shape=(max(len(tokens), 1), max(width, 1)))
+        return cls(tokens, SparseRows(known), label, columns, columns_of_token)
 
 
 class _Asked:

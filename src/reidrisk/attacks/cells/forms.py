@@ -34,6 +34,9 @@ _SOLE = r"^\D*?(\d+(?:[.,]\d+)?)\D*$"
 _CLOCK = r"(?:^|[t_ :])(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(?: ?([ap])m)?"
 _ZONE = r" ?(?:z|[a-z]{3,4}|[+-]\d\d:?\d\d)?"
 _COMPACT = r"^((?:19|20)\d{6})[t_ ]?(\d\d)(\d\d)(\d\d)?z?$"
+_UNIX = r"^1\d{9}(?:\d{3})?$"
+_SERIAL = r"^[2-5]\d{4}[.,]\d{3,}$"  # days and parts of days as spreadsheets count them
+_SERIAL_1970 = 25_569  # unit: 1 January 1970 in such days
 _WEEKDAY = r"^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[ ,]+"
 _SHORT = ("%d-%m-%y", "%m-%d-%y", "%y-%m-%d")
 _DATES = ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d", "%d%B%Y", "%d-%B-%Y", "%B-%d-%Y", "%Y-%B-%d", *_SHORT)
@@ -184,6 +187,8 @@ def _numbers(frame: pl.DataFrame) -> Iterator[Found]:
             made.append((rounded["i"], _decimal(rounded["r"])))
         if digits in (0, _PLACES[1]):
             coarse = coarse.update(rounded.select("i", r=_decimal(rounded["r"])), on="i")
+    hundreds = broken.filter(pl.col("places") <= _PLACES[1]).select("i", r=(pl.col("x") * 100).round().cast(pl.Int64))
+    made.append((hundreds["i"], hundreds["r"].cast(pl.String)))  # cents, centimetres, percent
     wide = frame.filter(pl.col("t").str.len_bytes() > _PHONE).filter(~pl.col("t").str.contains(r"[.,]"))
     wide = wide.select("i", r=pl.col("t").str.slice(-_PHONE))
     made.append((wide["i"], wide["r"]))
@@ -209,7 +214,7 @@ def _times(rest: pl.DataFrame, numbers: pl.DataFrame) -> Iterator[Found]:
     import polars as pl
 
     t = pl.col("t")
-    digits = numbers.filter(t.str.contains(r"^(?:(?:19|20)\d{6}(?:\d{4}(?:\d\d)?)?|1\d{9}(?:\d{3})?)$"))
+    digits = numbers.filter(t.str.contains(rf"^(?:(?:19|20)\d{{6}}(?:\d{{4}}(?:\d\d)?)?)$|{_UNIX}|{_SERIAL}"))
     looks = rest.filter((t.str.len_bytes() < 48) & t.str.contains(r"\d{4}|:\d\d|^\d\d?[-/.]\d\d?[-/.]\d\d$"))
     for frame in (looks, digits):
         if len(frame):
@@ -225,8 +230,10 @@ def _read_times(frame: pl.DataFrame) -> Iterator[Found]:
     left = t.str.replace(_WEEKDAY, "").str.replace(_CLOCK + _ZONE, " ").str.strip_chars(" -,")
     frame = frame.with_columns(whole=whole, clock=clock, left=left.str.replace_all(r"[\s/.,_-]+", "-"))
     frame = frame.unnest("whole", "clock")
-    is_unix = pl.col("date").is_null() & t.str.contains(r"^1\d{9}(?:\d{3})?$")
-    unix = pl.when(is_unix).then(t.str.slice(0, 10).cast(pl.Int64, strict=False))
+    serial = (t.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False) - _SERIAL_1970) * 86_400
+    unix = pl.when(t.str.contains(_SERIAL)).then(serial.round().cast(pl.Int64, strict=False))
+    is_unix = pl.col("date").is_null() & t.str.contains(_UNIX)
+    unix = pl.coalesce(unix, pl.when(is_unix).then(t.str.slice(0, 10).cast(pl.Int64, strict=False)))
     hour = pl.col("h").cast(pl.Int32, strict=False)
     hour = pl.when(pl.col("half").is_null()).then(hour).otherwise(hour % 12 + 12 * (pl.col("half") == "p"))
     frame = frame.with_columns(

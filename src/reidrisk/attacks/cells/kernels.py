@@ -59,3 +59,12 @@ def each_once(person: Any, number: Any, column: Any, total: Any) -> Any:
             who[n], what[n] = person[i], column[k]
             n += 1
     return who, what
+
+
+@njit(nogil=True, cache=True)
+def put(who: Any, what: Any, how_much: Any, at: Any, column: Any, weight: Any) -> None:
+    """Put what people hold into rows, each person's from where ``at`` says, which moves on."""
+    for i in range(len(who)):
+        k = at[who[i]]
+        column[k], weight[k] = what[i], how_much[i]
+        at[who[i]] = k + 1
