@@ -298,6 +298,23 @@ def test_the_answer_to_some_queries_is_that_among_all_and_narrowing_keeps_what_i
     assert np.array_equal(fresh.narrowed(rows).near_best(asked, np.zeros(len(asked), np.int64)), every[:, rows])
 
 
+def test_what_too_many_hold_is_not_compared_and_the_rest_weighs_as_before(monkeypatch: Any) -> None:
+    from reidrisk.attacks.cells import attack as module
+
+    def rows(side: str) -> list[list[Row]]:
+        return [[{side: "common" if i < 30 else f"rare {i}"}, {side: f"own {i}"}] for i in range(60)]
+
+    known, asked = table(rows("a")), table(rows("b"))
+    full = SameCells().fit(known).near_best(asked, np.zeros(60, np.int64))
+    monkeypatch.setattr(module, "_HELD", 29)
+    less = SameCells().fit(known).near_best(asked, np.zeros(60, np.int64))
+    away = full - less
+    assert (away[:30, :30] == away[0, 0]).all()
+    assert away[0, 0] > 0
+    assert not away[30:].any()
+    assert not away[:, 30:].any()
+
+
 def test_cells_of_one_meaning_have_one_token() -> None:
     import polars as pl
 
