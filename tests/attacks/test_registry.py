@@ -81,6 +81,7 @@ def test_every_attack_says_what_it_takes_and_costs():
     rivals = {"affinity", "bm25", "hellinger", "hypergeometric", "naive-bayes", "overlap", "tf-idf"}
     assert {one.name for one in nameable(Bags)} == {
         *("clock", "coincidences", "disjoint", "matched", "same-totals", "profile-bayes", "rehearsed", "totals"),
+        *("all-cells", "same-cells", "id-order", "row-order"),
         *rivals,
     }
     assert {"presence", "markov", *rivals} - {one.name for one in nameable(Traces)} == {"hypergeometric", "overlap"}
@@ -131,7 +132,10 @@ def test_an_attack_that_has_nothing_to_go_by_does_not_run_unasked():
 
 def test_a_spec_refuses_what_cannot_be_chosen_by_name():
     for name in ("magic", "mixture-bayes", "full-information"):
-        with pytest.raises(ValueError, match="choose from fellegi-sunter, hamming, weighted-hamming, profile-bayes"):
+        with pytest.raises(
+            ValueError,
+            match=r"choose from fellegi-sunter, .*hamming, weighted-hamming, all-cells, same-cells, profile-bayes",
+        ):
             AuditSpec(attacks=(name,))
     with pytest.raises(OptionError, match="no attack called 'magic'"):
         entry("magic")

@@ -34,7 +34,7 @@ def test_kinds_are_told_apart_by_every_cell():
 def test_the_rate_without_each_person_does_not_depend_on_asking_once(monkeypatch):
     table = people(200)
     found = measure.random_user(attacks.Hamming(), table, table, np.arange(200))
-    monkeypatch.setattr("reidrisk.measure.jackknife.distinct", lambda records: (np.arange(len(records)),) * 2)
+    monkeypatch.setattr("reidrisk.measure.jackknife.distinct", lambda records, attack: (np.arange(len(records)),) * 2)
     assert np.array_equal(
         found.rates_without, measure.random_user(attacks.Hamming(), table, table, np.arange(200)).rates_without
     )

@@ -263,7 +263,7 @@ def _sources(raw: RawTable, asked: _Asked, exact: bool) -> Iterator[tuple[tuple[
     People rise; somebody may hold a token several times.
     """
     owner = raw.owner.astype(np.int32)
-    most = _HELD * int(raw.per_record.max(initial=0))  # rows that so many people have, if each has the most of anybody
+    most = _HELD * int(raw.per_record.max(initial=0))  # more rows are certainly of more people
     made: list[_Column] = []
     for i, name in enumerate(raw.names):
         column = _Column.of(raw, name, exact, asked)
@@ -281,7 +281,7 @@ def _sources(raw: RawTable, asked: _Asked, exact: bool) -> Iterator[tuple[tuple[
             there = np.flatnonzero(number >= 0)
             return owner[row[there]], number[there]
 
-        parts = each(found, slices(len(owner), _ROWS))
+        parts = each(found, slices(max(len(owner), 1), _ROWS))
         person, number = (np.concatenate(some) for some in zip(*parts, strict=True))
         yield which, person, number
 

@@ -231,7 +231,7 @@ def _read_times(frame: pl.DataFrame) -> Iterator[Found]:
     frame = frame.with_columns(whole=whole, clock=clock, left=left.str.replace_all(r"[\s/.,_-]+", "-"))
     frame = frame.unnest("whole", "clock")
     serial = (t.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False) - _SERIAL_1970) * 86_400
-    unix = pl.when(t.str.contains(_SERIAL)).then(serial.round().cast(pl.Int64, strict=False))
+    unix: pl.Expr = pl.when(t.str.contains(_SERIAL)).then(serial.round().cast(pl.Int64, strict=False))
     is_unix = pl.col("date").is_null() & t.str.contains(_UNIX)
     unix = pl.coalesce(unix, pl.when(is_unix).then(t.str.slice(0, 10).cast(pl.Int64, strict=False)))
     hour = pl.col("h").cast(pl.Int32, strict=False)

@@ -360,3 +360,12 @@ def test_tokens_of_a_person_are_each_there_once() -> None:
     owner, token = _tokens(table([[{"a": "x"}, {"a": "X"}], [{"a": "y"}]]).raw, exact=True)
     assert owner.tolist() == [0, 1]
     assert len({*token.tolist()}) == 2
+
+
+def test_who_has_no_rows_ties_with_everybody() -> None:
+    known, _, _ = pair(attributes, 5)
+    nobody = Bags([[1]]).with_raw(
+        RawTable.of({"a": pa.chunked_array([pa.array([], pa.string())])}, np.zeros(0, int), 1)
+    )
+    assert AllCells().fit(known).link(nobody).n_ties.tolist() == [5]
+    assert AllCells().fit(nobody).link(known).n_ties.tolist() == [1] * 5
