@@ -206,7 +206,7 @@ def odometer(rng: Rng, tables: int, error: int) -> list[Table]:
         for mile in np.cumsum(rng.integers(200, 900, 6)) + rng.integers(5_000, 90_000):
             for rows in made:
                 rows.append((user, f"c{rng.integers(3)}", int(mile + rng.integers(-error, error + 1))))
-    return [("vehicle,service,odometer", shuffled(rng, rows)) for rows in made]
+    return [("customer,service,odometer", shuffled(rng, rows)) for rows in made]
 
 
 def sorted_numbers(rows: list[list[str]]) -> list[float]:
