@@ -51,11 +51,12 @@ def test_what_is_wrong_is_one_line():
 
 
 def test_options_of_the_audit_are_taken_beside_those_of_reading():
-    found = reidrisk.assess(log(), scenario="knows", attacks=("bm25",), changes=("suppress-rare:5",), seed=1, say=None)
+    asked = {"told": "what", "seed": 1, "say": None}
+    found = reidrisk.assess(log(), scenario="knows", attacks=("bm25",), changes=("suppress-rare:5",), **asked)
     assert list(found.descriptions) == ["BM25"]
     assert [one.change for one in found.further.what_if.tried] == ["suppress-rare:5"]
     for same in ("bm25", [BM25()], BM25, [BM25]):
-        again = reidrisk.assess(log(), scenario=reidrisk.scenarios.Knows, attacks=same, seed=1, say=None)
+        again = reidrisk.assess(log(), scenario=reidrisk.scenarios.Knows, attacks=same, **asked)
         assert again.risks == found.risks
     for wrong in ({"attacks": "bm26"}, {"scenario": "Split"}, {"scenario": 7}, {"max_risk": "9"}, {"level": 95}):
         with pytest.raises(OptionError) as refused:

@@ -138,8 +138,8 @@ class Knows(Scenario):
         if fewer:
             notes += (Note("known-with-fewer", n=fewer, of=len(targets), facts=self.facts),)
         parts = isinstance(targets, Bags) and self.which == "random" and self.errors == 0.0
-        how = {"one_by_one": True, "of_parts": parts, "compound": isinstance(targets, Bags) and self._step in ("day", "row")}
-        return Case(targets, queries, Truth(rows, "cut"), notes, **how)
+        more = isinstance(targets, Bags) and self._step in ("day", "row")
+        return Case(targets, queries, Truth(rows, "cut"), notes, one_by_one=True, of_parts=parts, compound=more)
 
     def _of_columns(self, seed: int) -> Case:
         names = [str(name) for name in self.columns or ()]
