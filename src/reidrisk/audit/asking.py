@@ -1,5 +1,6 @@
 """Auditing one or two exports: read them, ask the questions that they can answer, and join the answers."""
 
+import copy
 import dataclasses
 import filecmp
 from collections.abc import Callable, Sequence
@@ -141,7 +142,8 @@ def audit_scenarios(
     answers: list[AuditResult] = []
     lead: MeasuredCase | None = None
     for i, (question, case) in enumerate(cases):
-        given = Given(question, tuple(notes), tuple(attacks), find_engine(engine), questions=n, budget=left / (n - i))
+        own = tuple(map(copy.copy, attacks))  # each question has fitted attacks of its own
+        given = Given(question, tuple(notes), own, find_engine(engine), questions=n, budget=left / (n - i))
         one = measure_case(case, spec, given, part(i))
         left -= min(one.seconds, left / (n - i))
         # What takes further time is done for the question that leads: how sure, what would lower it, and what for.
