@@ -115,3 +115,15 @@ def test_ranks_undo_a_raise_for_all_and_find_nobody_where_there_is_nothing_to_fi
 def test_bands_are_refused_in_one_line(bands):
     with pytest.raises(OptionError, match="bands"):
         levels_of(Attributes({"age": [1, 2], "town": ["a", "b"]}), bands)
+
+
+def test_answers_under_other_labels_are_linked_by_how_many_give_them():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 25)
+    answers = np.array([rng.choice(3, 300, p=share) for share in shares]).T
+    one = {f"q{i}": [f"{a}" for a in column] for i, column in enumerate(answers.T)}
+    two = {f"q{i}": [("no", "perhaps", "yes")[a] for a in column] for i, column in enumerate(answers.T)}
+    kinds = dict.fromkeys(one, "category")
+    known, asked = Attributes.together(Attributes(one, columns=kinds), Attributes(two, columns=kinds))
+    assert measure.random_user(attacks.ByRank(), known, asked, np.arange(300)).rate > 0.95
+    assert measure.random_user(attacks.FellegiSunter(), known, asked, np.arange(300)).rate < 0.05

@@ -12,11 +12,12 @@ from reidrisk.records import Attributes
 
 @register(kinds=(Attributes,), cost=agreement_cost, default=True, whole=True, together=True)
 class ByRank(FellegiSunter):
-    """Map every number of the queries to the targets' number of the same rank, then link as :class:`FellegiSunter`.
+    """Map every value of the queries to the targets' value of the same rank, then link as :class:`FellegiSunter`.
 
     x becomes the value that stands at share F_q(x) of the targets' values, with F_q(x) the share of the queries' values
     below x, half of those equal to it included (quantile matching). A change that keeps the order, such as 2 % more for
-    all, is undone by it. All queries are needed for that.
+    all, is undone by it. Categories are in the order of how many hold them: answers under other labels are, too. All
+    queries are needed for that.
 
     >>> known, asked = Attributes({"pay": [100, 200, 300, 400]}), Attributes({"pay": [112, 216, 324, 432]})
     >>> known, asked = Attributes.together(known, asked)
@@ -28,11 +29,6 @@ class ByRank(FellegiSunter):
         "Takes each number for the known number of the same rank, so that changes that keep the order, such as a raise "
         "for all, hide nobody; then compares rows as Fellegi and Sunter do."
     )
-
-    @classmethod
-    def applies(cls, targets: Attributes, queries: Attributes) -> bool:
-        """Whether some column holds numbers."""
-        return any(column.kind == "number" for column in targets.columns)
 
     def fit(self, targets: Attributes) -> Self:
         """Count the values of the targets; ranks are those of the queries, which come later."""
@@ -58,10 +54,17 @@ def same_rank(targets: Attributes, queries: Attributes) -> Ints:
     """Return for each token, if it is a number of a query, the targets' token of the same rank, else itself."""
     into = np.arange(targets.n_tokens)
     for place, column in enumerate(targets.columns):
-        known, asked = (np.sort(table.tokens[table.observed[:, place], place]) for table in (targets, queries))
-        if column.kind != "number" or not len(known) or not len(asked):
+        known, asked = (table.tokens[table.observed[:, place], place].astype(np.int64) for table in (targets, queries))
+        if not len(known) or not len(asked):
             continue
-        values = np.unique(asked)
-        below = np.searchsorted(asked, values, "left") + np.searchsorted(asked, values, "right")
-        into[values] = known[np.minimum(below * len(known) // (2 * len(asked)), len(known) - 1)]
+        known, asked = (np.sort(one) if column.kind == "number" else _by_frequency(one) for one in (known, asked))
+        first = np.flatnonzero(np.diff(asked, prepend=-1))
+        middle = first + np.append(first[1:], len(asked))  # twice the middle of each value's places
+        into[asked[first]] = known[np.minimum(middle * len(known) // (2 * len(asked)), len(known) - 1)]
     return into
+
+
+def _by_frequency(tokens: Ints) -> Ints:
+    """Return tokens in the order of how many rows hold them, equals by their own order."""
+    held = np.bincount(tokens)
+    return np.asarray(tokens[np.lexsort((tokens, held[tokens]))])

@@ -12,7 +12,7 @@ import numpy as np
 
 from reidrisk.attacks.base import Records
 from reidrisk.attacks.cells import kernels
-from reidrisk.attacks.cells.forms import as_text, forms_of, is_part
+from reidrisk.attacks.cells.forms import as_text, days_of, forms_of, is_part
 from reidrisk.attacks.registry import register
 from reidrisk.attacks.scored import Posed, ScoredAttack
 from reidrisk.base import DataError, each, slices
@@ -25,6 +25,8 @@ Facts = Callable[[slice], tuple[Ints, UInts]]  # from rows to those that say som
 _STEPS = 1 << 12  # unit: of the grid of weights
 _ALL_PAIRS = 8  # limit: columns of which all pairs are facts; of more, neighbours are
 _ROWS = 1 << 18  # limit: rows whose pairs are made at once
+_MOVED = 2_000_000  # limit: rows of a file in which days since the first are looked at
+_NEVER = 1 << 40  # unit: a day after all others
 _HELD = 2_048  # limit: people who hold a token, above which it is not compared: it says little, and takes long
 _POWER = 3.0  # prior: of the rarity of a token, over the pairs of tables in the benchmark of doors
 _LENGTH = 0.5  # prior: power of a target's number of rows by which its score is divided, as of a cosine
@@ -73,12 +75,16 @@ class AllCells(ScoredAttack[Records]):
     def fit(self, targets: Records) -> Self:
         """Take the cells of the targets; they are looked up once it is known which are asked for."""
         raw = _cells_of(targets)
-        if getattr(self, "_raw", None) is not raw:
-            self._raw, self._found = raw, None
+        if getattr(self, "_read", None) is not raw:
+            self._read, self._raw, self._found = raw, self._seen(raw), None
         self._shown: Ints | None = None
         return self
 
     _found: _Found | None
+
+    def _seen(self, raw: RawTable) -> RawTable:
+        """Return the cells, and beside times the days since the person's first: they stay where all dates are moved."""
+        return raw if self.exact else with_days_since_first(raw)
 
     def narrowed(self, rows: Ints) -> Self:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
@@ -116,7 +122,7 @@ class AllCells(ScoredAttack[Records]):
         from scipy import sparse
 
         self._refuse_unfitted("_raw")
-        raw = _cells_of(queries)
+        raw = self._seen(_cells_of(queries))
         owner, token = _tokens(raw, self.exact)
         tokens = np.unique(token)
         found = self._found
@@ -215,6 +221,34 @@ def _cells_of(records: Any) -> RawTable:
         kind = type(records).__name__
         raise DataError(f"these {kind} do not hold the cells of a file; AllCells compares tables read from files")
     return raw  # type: ignore[no-any-return]
+
+
+def with_days_since_first(raw: RawTable) -> RawTable:
+    """Add a column for each of times: the days since the first of the person.
+
+    >>> import pyarrow as pa
+    >>> raw = RawTable.of({"day": pa.chunked_array([["2024-01-01", "2024-01-08"]])}, np.array([0, 0]), 1)
+    >>> with_days_since_first(raw).column("day, days since the first").to_pylist()
+    ['+0 days', '+7 days']
+    """
+    import polars as pl
+
+    several = np.flatnonzero(raw.per_record)
+    if not len(several) or raw.per_record.max() < 2 or len(raw.row) > _MOVED:
+        return raw
+    added = {}
+    for name, cells in raw.columns.items():
+        day = days_of(raw.column(name))
+        if day is None:
+            continue
+        number = day.fill_null(_NEVER).to_numpy()
+        first = np.minimum.reduceat(number, raw.start[several])
+        since = pl.Series(number - np.repeat(first, raw.per_record[several]))
+        text = pl.select(pl.when(day.is_not_null()).then(pl.format("+{} days", since))).to_series()
+        place = np.full(len(cells), -1, dtype=np.int64)
+        place[raw.row] = np.arange(len(raw.row))
+        added[f"{name}, days since the first"] = text[pl.Series(place).replace(-1, None).cast(pl.UInt32)].to_arrow()
+    return RawTable({**raw.columns, **added}, raw.row, raw.start)
 
 
 class _Column(NamedTuple):

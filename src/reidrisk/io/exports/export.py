@@ -100,10 +100,10 @@ def _over_one(sides: Sequence[tuple[Source, str, Reading]]) -> tuple[Export, Exp
         one, two = (_of_traces(source, part, encoding) for (source, _, _), part in zip(sides, raw, strict=True))
         return one, two
     source, _, how = sides[0]
-    one = _read(replace(source, bad=deepcopy(source.bad)), kind, how)
+    one = _read(replace(source, bad=deepcopy(source.bad)), kind, how, alone=False)
     if kind == "people":
         source, _, how = sides[1]
-        two = _read(source.renamed(columns_like(one.records, source)), "people", how)
+        two = _read(source.renamed(columns_like(one.records, source)), "people", how, alone=False)
         first, second = Attributes.together(one.records, two.records)
     elif kind == "vectors" or _entry(kind).read is not None:
         return one, _read(*sides[1])
@@ -191,7 +191,7 @@ def _of_traces(source: Source, raw: RawTokens, encoding: Encoding) -> Export:
     return Export("traces", build_traces(raw, encoding), how, (*encoding.notes, *raw.notes))
 
 
-def _read(source: Source, kind: str, how: Reading) -> Export:
+def _read(source: Source, kind: str, how: Reading, alone: bool = True) -> Export:
     own = _entry(kind).read
     if own is not None:
         import pyarrow as pa
@@ -212,7 +212,7 @@ def _read(source: Source, kind: str, how: Reading) -> Export:
     if kind == "people":
         if user is not None and how.user is None and names.user_score(user) == 1 and not is_unique(source, user):
             user = None
-        people, notes, used = read_people(source, user, how)
+        people, notes, used = read_people(source, user, how, alone)
         return Export("people", people, understood(source, "people", Roles(user, items=tuple(used)), None), notes)
     time = find_time(source, how, [user] if user else [])
     lists = list_columns(source, how)

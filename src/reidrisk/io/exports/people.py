@@ -21,7 +21,9 @@ from reidrisk.records import Attributes, RawTable
 _CODE = 11  # unit: powers of ten from which a spreadsheet writes whole numbers in scientific notation
 
 
-def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attributes, tuple[Note, ...], list[str]]:
+def read_people(
+    source: Source, user: str | None, how: Reading, alone: bool = True
+) -> tuple[Attributes, tuple[Note, ...], list[str]]:
     """Return the attributes of people, what was left out, and the columns that are used."""
     import pyarrow as pa
 
@@ -52,8 +54,8 @@ def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attribu
         raise DataError(f"{source.name}: {error}") from error
     people = people.with_raw(RawTable.of(source.cells(but=(user,)), owner, rows))
     read = Note("people-read", name=source.name, rows=n + source.bad.unread, people=rows, nobody=nobody)
-    known = outside(people, source.name, bool(how.columns))
-    return people.with_notes((*people.notes, known)), (*people.notes, *notes, read, known), chosen
+    known = (outside(people, source.name, bool(how.columns)),) if alone else ()  # of two tables, all are compared
+    return people.with_notes((*people.notes, *known)), (*people.notes, *notes, read, *known), chosen
 
 
 def columns_like(a: Attributes, source: Source) -> dict[str, str]:

@@ -99,6 +99,8 @@ def find_items(
     found = [name for name in left if names.item_score(name)]
     if not found:
         found = [name for name in left if not names.user_score(name)] or left
+    if len(found) > 1:  # what everybody did says nothing
+        found = [name for name in found if len(source.sample(name).unique()) > 1] or found
     if len(found) == 1:
         return tuple(found)
     if not found and place is not None:
