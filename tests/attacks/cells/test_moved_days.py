@@ -24,7 +24,7 @@ def logs(moved: str, seed: int = 0) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 @pytest.mark.parametrize(
-    ("moved", "least", "most"), [("week", 0.6, 1.0), ("each", 0.6, 1.0), ("drawn anew", 0.0, 0.03)]
+    ("moved", "least", "most"), [("week", 0.2, 1.0), ("each", 0.6, 1.0), ("drawn anew", 0.0, 0.03)]
 )
 def test_days_since_the_first_are_kept_by_a_shift(moved, least, most):
     case = TwoTables(*(export.records for export in io.read_exports(*logs(moved)))).case()
