@@ -236,7 +236,7 @@ def test_a_file_that_holds_no_arrays_is_no_matter_of_pickles(reidrisk, table, tm
         table("log.csv", log()): "log.csv: is no NPZ file; store 'records' (n, d, d) and 'profiles' (n, p)",
         table("empty.npz", ""): "empty.npz: is empty; store 'records'",
         tmp_path / "one.npy": "one.npy: it holds a single array",
-        tmp_path / "zip.npz": "zip.npz: 'readme.txt' is no array",
+        tmp_path / "zip.npz": "zip.npz: the array 'readme.txt' is damaged, or no array",
         tmp_path: "is a folder, not a file",
     }
     for path, message in said.items():

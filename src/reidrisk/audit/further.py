@@ -151,7 +151,7 @@ def _changes(
     if spec.what_if == "fits" and not changes:
         needed = mitigations.shortest(case, verdict, trial)
         if needed > budget:
-            notes.append(_too_long("changes-left-out", needed, budget, spec))
+            notes.append(Note("changes-left-out", **_too_long(needed, budget, spec)))
             return None
     found = mitigations.tried(case, changes or None, None, trial, budget, progress=progress, verdict=verdict)
     if found.tried or found.refused:
@@ -178,7 +178,7 @@ def _parts(
     while sample > _FEWEST and runs * seconds(sample) > budget:
         sample //= 2
     if runs * seconds(sample) > budget and spec.what_if == "fits":
-        notes.append(_too_long("parts-left-out", runs * seconds(sample), budget, spec))
+        notes.append(Note("parts-left-out", **_too_long(runs * seconds(sample), budget, spec)))
         return None
     try:
         return measure.attribution(
@@ -189,10 +189,10 @@ def _parts(
         return None
 
 
-def _too_long(code: str, needed: float, budget: float, spec: AuditSpec) -> Note:
-    """Return that something was left out, with the whole budget that was given and the one that it takes."""
+def _too_long(needed: float, budget: float, spec: AuditSpec) -> dict[str, float]:
+    """Return the whole budget that was given, and the one that what was left out takes."""
     whole = spec.what_if_budget
-    return Note(code, seconds=float(np.ceil(needed / budget * whole)), budget=whole)
+    return {"seconds": float(np.ceil(needed / budget * whole)), "budget": whole}
 
 
 def _with_counterpart(case: Case) -> Case:

@@ -69,7 +69,7 @@ def read_npz(path: PathLike, name: str | None = None, store: str = "arrays with 
 
 
 def read_array(packed: IO[bytes], size: int, name: str, what: str) -> Array:
-    """Return the array of a stream in the format NPY, of so many bytes; messages call it ``what`` of ``name``."""
+    """Return the array of a stream in the format NPY, of that many bytes; messages call it ``what`` of ``name``."""
     library = np.lib.format
     try:
         version = library.read_magic(packed)

@@ -338,7 +338,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest
     import sys
 
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "reidrisk\[report\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[report\]"'):
         present.chart(examples.CASES["normal"], "growth")
 
 

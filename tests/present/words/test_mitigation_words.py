@@ -28,7 +28,7 @@ SHOP = Terms(person="customer", item="article", period="week")
         (
             Note("people-dropped", n=15, of=60),
             "Of 60 customers, the 15 most exposed were left out, by a rule that the other half taught; the rate is of "
-            "this half.",
+            "those of this half who are still released.",
         ),
     ],
 )

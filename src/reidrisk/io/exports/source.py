@@ -36,7 +36,7 @@ _SAMPLE = 1000
 
 
 @dataclass
-class Labels:
+class Spelling:
     """How labels are written, in one table or in two that are compared."""
 
     spelt: dict[str, str] = field(default_factory=dict)  # those that differ only in case or blanks
@@ -51,7 +51,7 @@ class Source:
     dialect: Dialect | None = None
     bad: BadRows = field(default_factory=BadRows)
     notes: tuple[Note, ...] = ()
-    labels: Labels = field(default_factory=Labels)
+    labels: Spelling = field(default_factory=Spelling)
     _cells: dict[str, Any] = field(default_factory=dict)
 
     @property
