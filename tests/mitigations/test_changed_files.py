@@ -54,11 +54,9 @@ def test_what_items_are_changed_to_does_not_touch_the_column_that_gives_people_a
     entry = next(one for one in registry() if one.name == "all-cells")
     trial = Trial(items=ITEMS, unused=("sum",))
     verdict = Verdict.of(case, [entry], trial)
-    assert verdict.risk.rate > 0.9
-    asked = [named("random-item:0.8"), named("suppress-rare:1000"), DropColumns(["sum"])]
-    noisy, empty, left = tried(case, asked, trial=trial, verdict=verdict).tried
-    assert noisy.risk.rate > 0.9
-    assert empty.risk.rate > 0.0
+    assert verdict.risk.rate > 0.7
+    noisy, left = tried(case, [named("random-item:0.8"), DropColumns(["sum"])], trial=trial, verdict=verdict).tried
+    assert noisy.risk.rate > 0.7
     assert left.risk.rate < 0.2
     assert left.kept.observations == 1.0
 

@@ -92,6 +92,16 @@ def test_whoever_is_left_out_is_not_counted_as_not_found():
         assert one.difference.low <= one.difference.difference == 0.0 <= one.difference.high
 
 
+def test_whoever_has_nothing_left_is_not_counted_as_not_found():
+    rare = np.eye(150, 151, 1, dtype=int)
+    rare[:50] = 0
+    rare[:, 0] = 1 - rare.any(axis=1)  # a third hold what many hold, the others what nobody else holds
+    case = Case(Bags(rare), Bags(rare), Truth(np.arange(150), "rows"))
+    one = tried(case, [mitigations.SuppressRare(2)], attacks=[attacks.TfIdf()]).tried[0]
+    assert (one.risk.n_queries, one.kept.people) == (50, pytest.approx(1 / 3))
+    assert one.risk.rate == pytest.approx(1 / 50)
+
+
 def test_a_change_that_does_not_fit_is_refused_with_its_reason_and_others_are_tried(bags_case):
     found = tried(bags_case, [mitigations.Rotate(2), mitigations.Draw(0.5)], attacks=[attacks.TfIdf()])
     assert [one.change for one in found.tried] == ["draw:0.5"]

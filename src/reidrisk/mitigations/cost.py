@@ -71,7 +71,7 @@ def kept(case: Case, view: View, side: Side = "queries") -> Kept:
     return Kept(
         observations=_as_they_were(case, view, name, asked) / total,
         sizes=max(0.0, 1.0 - float(np.abs(before - largest)[asked].sum()) / total),
-        people=float(np.isin(asked, owner).mean()) if len(asked) else 1.0,
+        people=float((largest[asked] > 0).sum() / max((before[asked] > 0).sum(), 1)),
     )
 
 

@@ -175,12 +175,12 @@ class _Chooser:
             try:
                 seen[place] = self.run.measured(ladder[place], attacks, known if place == 0 else None)
             except DataError:
-                return False  # too little is left to judge it by
+                return True  # so strong that too few are left to judge it by
             risk = seen[place].risk
             return risk.rate + _MARGIN * (risk.high - risk.rate) <= self.aim
 
         place = first(len(ladder), good)
-        if place < len(ladder):
+        if place in seen and place < len(ladder):
             return [_Choice(ladder, place, seen[place], True)]
         last = max(seen, default=len(ladder))
         return [_Choice(ladder, last, seen[last], False)] if seen else []

@@ -17,6 +17,7 @@ from reidrisk.mitigations.coarsen import to_parents
 from reidrisk.mitigations.cost import Kept, kept
 from reidrisk.mitigations.generalise import DropColumns
 from reidrisk.mitigations.registry import registry
+from reidrisk.mitigations.rows import sizes
 from reidrisk.mitigations.scoring import (
     Attacker,
     Trial,
@@ -42,12 +43,12 @@ Utility = Callable[[Any], float]  # what the released records are used for, as a
 class Tried(Result):
     """One change: ``risk`` is of the strongest attacker who knows of it, ``naive`` of the strongest who does not.
 
-    Both are of people who are still released. ``difference`` is the people found before minus after, paired on the same
-    people where nobody is left out, ``kept`` what the change leaves of the records, and ``vanishes`` the share of what
-    it gains against somebody who does not know of it that is lost against somebody who does. ``attacks`` are those that
-    measured it. ``full``: whether that of the verdict was among them; where it was not, the numbers only say what is
-    worth measuring. ``pareto``: whether no other change that was measured alike finds fewer people and keeps as much,
-    or keeps more at the same risk.
+    Both are of people who are still released, with anything at all. ``difference`` is the people found before minus
+    after, paired on the same people where nobody is left out, ``kept`` what the change leaves of the records, and
+    ``vanishes`` the share of what it gains against somebody who does not know of it that is lost against somebody who
+    does. ``attacks`` are those that measured it. ``full``: whether that of the verdict was among them; where it was
+    not, the numbers only say what is worth measuring. ``pareto``: whether no other change that was measured alike finds
+    fewer people and keeps as much, or keeps more at the same risk.
     """
 
     change: str
@@ -132,9 +133,10 @@ class Run:
         """Measure a change with these attacks, beside those that are ``known`` of it."""
         case, trial = self.case, self.trial
         released = change.released(case, trial.seed, trial.side)
-        rows = self.rows
-        if released.case.truth is not None:  # whoever is left out cannot be found, and is not counted
-            rows = np.intersect1d(rows, released.part_of[released.case.truth.target >= 0])
+        # Whoever is left out, or has nothing left, is in no file that is released: they are not counted as not found.
+        target = released.case.known_truth.target
+        there = sizes(released.case.targets)[target] if trial.side == "targets" else sizes(released.case.queries)
+        rows = np.intersect1d(self.rows, released.part_of[(target >= 0) & (there > 0)])
         if len(rows) < min(_FEWEST, len(self.rows) // 4):
             raise DataError(f"{change.text} leaves {len(rows)} people to be judged by; ask about more of them")
         naive = risk = self._strongest(released, False, rows, attacks, None if known is None else known.naive)
