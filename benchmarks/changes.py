@@ -199,11 +199,17 @@ def main() -> None:
                 continue
             after = [audited(known, tables[0], asked.seed)]
             after += [] if tables[1] is known else [audited(tables[1], tables[0], asked.seed)]
-            best = max((each.strongest for each in after if each.strongest), key=lambda risk: risk.rate)
-            held.append(best.rate <= one.risk.high)
+            # Of those who are released: whoever changes a known table too may lose people of it.
+            people = max(each.n_scored for each in after)
+            rates = [(each.strongest.rate * each.n_scored / people, each) for each in after if each.strongest]
+            rate, best = max(rates, key=lambda pair: pair[0])
+            held.append(rate <= one.risk.high)
             promised = f"{one.risk.rate:.3f} ({one.risk.low:.3f} to {one.risk.high:.3f}) by {one.risk.attack}"
             more = "" if held[-1] else "  MORE THAN PROMISED"
-            print(f"  {one.change}: promised {promised}; found {best.rate:.3f} by {best.attack}{more}", flush=True)
+            print(
+                f"  {one.change}: promised {promised}; found {rate:.3f} of {people} by {best.strongest.attack}{more}",
+                flush=True,
+            )
     print(f"found within the promised interval or below: {sum(held)} of {len(held)}")
 
 
