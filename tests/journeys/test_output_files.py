@@ -36,8 +36,8 @@ def test_an_audit_that_nobody_listens_to_still_writes_its_files(pair, tmp_path):
 
 
 @pytest.mark.parametrize(("form", "unbuffered"), [([], False), (["--json"], True)])
-def test_a_passed_gate_that_nobody_listens_to_does_not_read_as_failed(reidrisk, pair, tmp_path, form, unbuffered):
-    assert reidrisk("audit", *pair, "--result", "r.json").code == 0
+def test_a_passed_gate_that_nobody_listens_to_does_not_read_as_failed(reidrisk, crowd, tmp_path, form, unbuffered):
+    assert reidrisk("audit", *crowd, "--result", "r.json").code == 0
     assert reidrisk("gate", "r.json", "--max-risk", 1, *form).code == 0
     assert closed(["gate", "r.json", "--max-risk", 1, *form], tmp_path, unbuffered=unbuffered) == 141
 
@@ -48,8 +48,8 @@ def test_bad_input_that_nobody_hears_of_does_not_read_as_a_failed_gate(tmp_path,
     assert closed(wrong, tmp_path, also_errors=True, unbuffered=unbuffered) == 2
 
 
-def test_a_gate_answers_where_there_is_no_standard_output_at_all(reidrisk, pair, tmp_path):
-    assert reidrisk("audit", *pair, "--result", "r.json").code == 0
+def test_a_gate_answers_where_there_is_no_standard_output_at_all(reidrisk, crowd, tmp_path):
+    assert reidrisk("audit", *crowd, "--result", "r.json").code == 0
     shell = f"'{sys.executable}' -m reidrisk gate r.json --max-risk 1 >&-"
     done = subprocess.run(["sh", "-c", shell], cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")

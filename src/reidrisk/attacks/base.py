@@ -51,7 +51,7 @@ class Attack(ABC, Generic[Records]):
     """Whether scores of different queries, and of different fits, can be compared; not so of a query's likelihood."""
 
     reads_cells: ClassVar[bool] = False
-    """Whether it compares all cells of the files: records that hold the same may differ, and changed ones have none."""
+    """Whether it goes by the file and not by the records made of it: records that hold the same may differ."""
 
     by_size: ClassVar[bool] = False
     """Whether it is made for records whose sizes tell: an audit does not run it on parts that were cut to size."""

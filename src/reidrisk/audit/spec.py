@@ -143,7 +143,7 @@ class AuditSpec(Spec):
     min_group: int = Field(default=20, ge=1)
     what_if: bool | Literal["fits"] | None = None
     changes: tuple[str, ...] | None = None
-    what_if_budget: float = Field(default=60.0, gt=0.0, le=1e6)
+    what_if_budget: float = Field(default=20.0, gt=0.0, le=1e6)
     aim: float | None = Field(default=None, gt=0.0, lt=1.0)
     population: int | None = Field(default=None, ge=2)
     taxonomy: str | None = None

@@ -229,7 +229,8 @@ def _used(data: DataSet, found: Events | Sites) -> Used:
 
 
 def _nameable() -> list[Entry]:
-    return [entry for entry in registry() if not entry.needs and {Traces, Bags} & set(entry.kinds)]
+    able = (entry for entry in registry() if not entry.needs and not entry.attack.reads_cells)  # cases hold no file
+    return [entry for entry in able if {Traces, Bags} & set(entry.kinds)]
 
 
 def _known(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:

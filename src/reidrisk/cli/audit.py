@@ -80,7 +80,7 @@ class AnswerOptions:
         "--what-if/--no-what-if",
     )
     change: list[str] | None = option(None, "Change to try, such as rotate:4 or coarsen:100; repeatable.")
-    what_if_budget: str = option(60.0, "Reference seconds for trying changes.")
+    what_if_budget: str = option(20.0, "Reference seconds for trying changes.")
     aim: str | None = option(None, "Search for a change that leaves at most this share of people to be found.")
     population: int | None = option(None, "Forecast the risk among this many people.")
     taxonomy: Path | None = option(None, "The parent of each item (two columns, or JSON): report by kind of item.")

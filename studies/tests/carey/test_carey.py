@@ -176,7 +176,7 @@ def test_missing_extra_is_one_sentence(results, tmp_path, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "reidrisk\[report\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[report\]"'):
         studies.write(results["carey-fig2"], tmp_path)
     assert not list(tmp_path.iterdir())
 

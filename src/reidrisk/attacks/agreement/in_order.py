@@ -26,6 +26,7 @@ class InOrder(FellegiSunter):
     """
 
     by_order: ClassVar[tuple[str, ...]] = ("given",)
+    reads_cells = True
     rehearses: ClassVar[bool] = True  # no part of simulated training: records that were cut have no order
 
     @staticmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.audit.steps import in_order, step_of
 from reidrisk.base import Note, Risk
 from reidrisk.present import Sentence, Terms
 from reidrisk.present.words import about, attack_label, capital, in_words, joined, range_in_words, reads
@@ -87,6 +86,11 @@ def _steps(result: AuditResult, terms: Terms) -> Sentence | None:
 
     Where another question leads, its answer comes first.
     """
+    from reidrisk.audit.steps import (  # which imports the attacks: who reads other results pays for none
+        in_order,
+        step_of,
+    )
+
     steps = in_order(result.questions)
     rates = [(step_of(step.scenario), step.strongest) for step in steps]
     found = [(told, row) for told, row in rates if told is not None and row is not None]
