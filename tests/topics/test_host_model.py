@@ -135,7 +135,7 @@ def test_the_configuration_is_read_or_refused(tmp_path):
 
 def test_without_the_extra_the_install_command_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ai_edge_litert.interpreter", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "reidrisk\[topics\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[topics\]"'):
         HostModel.read(tmp_path, TAXONOMY)
 
 

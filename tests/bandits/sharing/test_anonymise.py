@@ -268,7 +268,7 @@ def test_weights_beyond_floating_point_are_refused():
 @pytest.mark.parametrize("module", ["sklearn.manifold", "sklearn.cluster"])
 def test_a_missing_library_is_one_sentence_with_the_install_command(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r'pip install "reidrisk\[bandits\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[bandits\]"'):
         bandits.anonymise(RECORDS, "clusters:3", PROFILES)
     assert len(bandits.anonymise(RECORDS, "microaggregation:3+laplace:1", PROFILES).records) == 24, "the rest works"
 

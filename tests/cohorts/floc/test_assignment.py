@@ -177,7 +177,7 @@ def test_registrable_without_the_library_says_how_to_get_it(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
-    with pytest.raises(ReidRiskError, match=r'pip install "reidrisk\[topics\]"'):
+    with pytest.raises(ReidRiskError, match=r'pip install "\.\[topics\]"'):
         cohorts.registrable(["a.org"])
     with pytest.raises(DataError, match="one string"):
         cohorts.registrable("a.org")
