@@ -84,7 +84,7 @@ def test_damaged_vectors_are_refused_in_one_line(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([[None]]), allow_pickle=True)
     (tmp_path / "cut.npy").write_bytes((tmp_path / "flat.npy").read_bytes()[:20])
     pl.DataFrame({"v": [[1.0, 2.0], [1.0]]}).write_parquet(tmp_path / "ragged.parquet")
-    said = {"flat": "(records, dimensions)", "gap": "row 1 holds nan", "objects": "numpy.save", "cut": "cut.npy"}
+    said = {"flat": "(records, dimensions)", "gap": "row 1 holds nan", "objects": "Python objects", "cut": "cut.npy"}
     for name, text in said.items():
         with pytest.raises(ReidRiskError) as caught:
             read_export(tmp_path / f"{name}.npy")
