@@ -6,6 +6,7 @@ import pytest
 from reidrisk import Bags, Traces, Vocabulary, attacks, mitigations
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mitigations import Trial, kept, tried
+from reidrisk.mitigations.base import with_something
 from reidrisk.records import Attributes, Case, Events, Truth
 
 
@@ -167,3 +168,21 @@ def test_bad_input_is_refused(traces_case):
         tried(traces_case, ["rotate:4"])
     with pytest.raises(OptionError, match="no attack to try changes with"):
         tried(traces_case, attacks=[])
+
+
+def test_records_of_which_nothing_is_left_are_not_there_for_any_attack():
+    rng = np.random.default_rng(0)
+    bags = Bags(rng.poisson(0.15, (300, 40)))
+    case = Case(bags, bags, Truth(np.arange(300), "rows"))
+    for side in ("queries", "targets"):
+        view = mitigations.Draw(0.2).released(case, 1, side)
+        left = with_something(view)
+        table = getattr(left.case, side)
+        held = np.flatnonzero(np.asarray(getattr(view.case, side).counts.sum(axis=1)).ravel())
+        assert len(table) == len(held) < 300
+        people = left.part_of if side == "queries" else left.known_as
+        assert people.tolist() == held.tolist()
+        truth = left.case.truth.target
+        known = np.arange(300)[truth] if left.known_as is None else left.known_as[truth]
+        there = truth >= 0
+        assert (known[there] == left.part_of[there]).all()

@@ -9,7 +9,8 @@ import numpy as np
 from reidrisk.base import DataError, Ints, Note, checked_seed, one_of, stream
 from reidrisk.base.options import option
 from reidrisk.mechanisms import TopKNoise
-from reidrisk.records import Case
+from reidrisk.mitigations.rows import sizes
+from reidrisk.records import Bags, Case, Traces, Truth
 
 Side = Literal["queries", "targets", "both"]
 """Which records are released, and so changed: those to identify, the known ones, or both."""
@@ -161,3 +162,21 @@ def released_tables(case: Case, side: Side) -> tuple[Any, ...]:
     """Return the tables that are released, from which a change may learn."""
     both = {"targets": case.targets, "queries": case.queries}
     return tuple(table for name, table in both.items() if side in (name, "both"))
+
+
+def with_something(view: View) -> View:
+    """Return the view without the people of a log of whom nothing is left: no file has a row of theirs."""
+    case = view.case
+    if not isinstance(case.queries, Traces | Bags) or case.truth is None:
+        return view
+    known, asked = (np.flatnonzero(sizes(table) > 0) for table in (case.targets, case.queries))
+    if not len(known) or not len(asked) or len(known) + len(asked) == len(case.targets) + len(case.queries):
+        return view
+    place = np.full(len(case.targets) + 1, -1, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    truth = Truth(place[case.truth.target[asked]], case.truth.origin)
+    left = replace(case, targets=case.targets.take(known), queries=case.queries.take(asked), truth=truth)
+    known_as = None if view.known_as is None else view.known_as[known]
+    if known_as is None and len(known) < len(case.targets):
+        known_as = known
+    return replace(view, case=left, part_of=view.part_of[asked], known_as=known_as)

@@ -11,7 +11,7 @@ from reidrisk.attacks import Attack, Entry
 from reidrisk.base import DataError, Difference, Ints, Note, OptionError, Progress, Result, Risk, Steps, of_class
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import chosen_queries
-from reidrisk.mitigations.base import Mitigation, View
+from reidrisk.mitigations.base import Mitigation, View, with_something
 from reidrisk.mitigations.cells import telling, with_cells
 from reidrisk.mitigations.coarsen import to_parents
 from reidrisk.mitigations.cost import Kept, kept
@@ -34,6 +34,7 @@ from reidrisk.records import Case
 _FEWEST = 300  # limit: people below which a rate says too little, unless there are no more
 _LEAST = 3  # limit: changes that the attack of the verdict measures, however long it takes
 _ADVISED = 6  # limit: changes that all further attacks measure
+_LEAD = 1 / 2  # limit: of the time that is left, for the attack of the verdict; the other slow ones have the rest
 _SCREEN = 1 / 4  # limit: of the time, for the quick attacks that choose which strengths are measured in full
 
 Utility = Callable[[Any], float]  # what the released records are used for, as a number: the larger, the better
@@ -137,15 +138,16 @@ class Run:
         target = released.case.known_truth.target
         there = sizes(released.case.targets)[target] if trial.side == "targets" else sizes(released.case.queries)
         rows = np.intersect1d(self.rows, released.part_of[(target >= 0) & (there > 0)])
+        whole, released = released, with_something(released)
         if len(rows) < min(_FEWEST, len(self.rows) // 4):
             raise DataError(f"{change.text} leaves {len(rows)} people to be judged by; ask about more of them")
         naive = risk = self._strongest(released, False, rows, attacks, None if known is None else known.naive)
         if change.helps_to_know(trial.side):
-            view = change.known_to_attacker(case, trial.seed, trial.side, rows)
+            view = with_something(change.known_to_attacker(case, trial.seed, trial.side, rows))
             aware = self._strongest(view, True, rows, attacks, None if known is None else known.risk)
             # Who knows of a change may still do as if they did not.
             risk = aware if aware.rate > naive.rate else naive
-        left = kept(case, released, trial.side) if known is None else known.kept
+        left = kept(case, whole, trial.side) if known is None else known.kept
         if self.utility is not None and known is None:
             name = "targets" if trial.side == "targets" else "queries"
             before, after = (float(self.utility(getattr(one, name))) for one in (case, released.case))
@@ -234,11 +236,12 @@ def tried(
             refused.append(Refused(one.text, str(why)))
     left = budget - sum(run.seconds(run.quick, one) for one in found)
     if run.quick and run.slow:
-        for one in _promising(found)[: max(_LEAST, int(left / run.seconds(run.slow)))]:
+        for one in _promising(found)[: max(_LEAST, int(_LEAD * left / run.seconds(run.slow)))]:
             steps.begin(one.text, 1.0)
             found[one] = run.measured(one, run.slow, found[one])
             left -= run.seconds(run.slow, one)
-    best = [one for one in _promising(found) if found[one].full and not _beaten(found[one], found.values())][:_ADVISED]
+    best = [one for one in _promising(found) if found[one].full and not _beaten(found[one], found.values())]
+    best = best[: min(max(_LEAST, int(left / max(run.seconds(run.further), 1e-9))), _ADVISED)]
     attacks_run, left_out = [*map(name_of, (*run.quick, *run.slow))], list[str]()
     for other in run.further:
         needed = sum(run.seconds([other], one) for one in best)
