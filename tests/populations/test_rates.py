@@ -74,7 +74,7 @@ def test_bad_files_are_named_by_line_and_column(tmp_path, text, message):
 
 
 def test_files_that_are_none_are_refused(tmp_path):
-    (tmp_path / "bad.csv.gz").write_text("1,2\n")
+    (tmp_path / "bad.csv.gz").write_bytes(b"\x1f\x8b1,2\n")
     (tmp_path / "wide.csv").write_text("1,2\n")
     for name, message in (("bad.csv.gz", "cannot be read as CSV"), ("missing.csv", "no such file")):
         with pytest.raises(FormatError, match=message):

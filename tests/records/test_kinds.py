@@ -59,6 +59,6 @@ def test_a_kind_that_is_registered_can_be_chosen_and_read(heights, tmp_path):
 def test_without_it_there_is_no_such_layout():
     assert "heights" not in [one.name for one in registry()]
     with pytest.raises(
-        OptionError, match="layout must be one of lists, wide, long, people, log, vectors, not 'heights'"
+        OptionError, match="layout must be one of lists, counts, wide, long, people, log, vectors, not 'heights'"
     ):
         Reading(layout="heights")

@@ -59,7 +59,7 @@ def audit_exports(
     >>> log = {"user": rng.integers(0, 30, 900), "item": rng.integers(0, 20, 900), "time": np.arange(900)}
     >>> found = audit_exports([io.read_export(log)], AuditSpec(seed=1, attacks=("hellinger",)))
     >>> sorted(one.scenario.code for one in found.questions)
-    ['scenario-knows', 'scenario-split']
+    ['scenario-knows', 'scenario-knows', 'scenario-split']
     """
     notes = tuple(note for export in exports for note in (export.how, *export.notes))
     tables = [export.records for export in exports]

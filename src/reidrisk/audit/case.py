@@ -70,6 +70,7 @@ def audit_case(
     >>> result.kind, result.axis, result.strongest.rate > 0.9
     ('bags', 'items', True)
     """
+    of_class("spec", spec, AuditSpec, "an AuditSpec")
     tell = progress or silent
     behind = 0.5 if is_asked(spec) else 0.9  # what is asked beside the risk takes about as long again
     given = Given(scenario, tuple(notes), tuple(attacks), find_engine(engine), top_sets, questions)

@@ -115,7 +115,7 @@ def test_what_is_ambiguous_is_asked_back(tmp_path):
         ("client,date,product,shop", "items="),
         ("client,date,steps,distance", "items="),
     ):
-        log.write_text(f"{header}\n1,2024-01-01,2024-01-02,x\n1,2024-01-01,2024-01-02,y\n2,2024-01-01,2024-01-02,y\n")
+        log.write_text(f"{header}\n1,2024-01-01,2024-01-02,x\n1,2024-01-01,2024-01-03,y\n2,2024-01-01,2024-01-02,y\n")
         with pytest.raises(OptionError, match=option):
             io.read_export(log)
 
@@ -238,3 +238,9 @@ def test_a_date_with_a_clock_of_its_own_is_left_alone(tmp_path):
     log.write_text("user;date;delivery_time;item\n1;2024-01-13 08:00;09:30;a\n1;2024-01-14 09:00;10:00;b\n")
     found = io.read_export(log)
     assert (found.how["clock"], found.how["unused"]) == (None, ["delivery_time"])
+
+
+def test_a_column_of_one_value_is_no_candidate_for_what_people_did(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("client,date,product,shop\n1,2024-01-01,tea,A\n1,2024-01-02,rum,A\n2,2024-01-03,tea,A\n")
+    assert io.read_export(log).how["items"] == ["product"]
