@@ -13,6 +13,7 @@ from offices import workbook
 from reidrisk import io
 from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError, SizeError
 from reidrisk.io import Reading
+from reidrisk.io.exports.source import open_source
 from reidrisk.present import words
 
 
@@ -215,3 +216,21 @@ def test_rows_are_counted_from_one_everywhere(tmp_path):
     text(tmp_path, ['{"user": 1, "item": "a"}', "", "[1]", '{"user": 1, "item": "b"}'], "log.jsonl")
     with pytest.raises(DataError, match=r"row 2\b"):
         io.read_export(tmp_path / "log.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_list"),
+    [
+        ("[]", True),
+        ('["a", "b"]', True),
+        ("[1, 2]", True),
+        ("[-1.5]", True),
+        ("[null, 3]", True),
+        ("[13/Feb/2024:14:07:00 +0100]", False),
+        ("[a]", False),
+        ("[2024-02-13 10:00]", False),
+    ],
+)
+def test_a_time_in_brackets_is_no_list(cell, is_list):
+    source = open_source({"x": [cell] * 3}, io.Reading())
+    assert source.holds_json_lists("x") == is_list

@@ -31,7 +31,7 @@ _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 _JSON = (".jsonl", ".ndjson", ".json")
 _FIGURE = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _WHOLE = re.compile(r"[+-]?\d{1,15}(?:[.,]0+)?")
-_JSON_LIST = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
+_JSON_LIST = re.compile(r'\s*\[\s*(?:\]|(?:".*|(?:-?\d[\d.eE+-]*|null|true|false)\s*(?:,.*)?)\])\s*', re.DOTALL)
 _SAMPLE = 1000
 
 
