@@ -28,7 +28,7 @@ _ROWS = 1 << 18  # limit: rows whose pairs are made at once
 _MOVED = 2_000_000  # limit: rows of a file in which days since the first are looked at
 _NEVER = 1 << 40  # unit: a day after all others
 _HELD = 2_048  # limit: people who hold a token, above which it is not compared: it says little, and takes long
-_POWER = 3.0  # prior: of the rarity of a token, over the pairs of tables in the benchmark of doors
+_POWER = 3.0  # prior: of the rarity of a token; the power that found most people in some 25 made-up pairs of tables
 _LENGTH = 0.5  # prior: power of a target's number of rows by which its score is divided, as of a cosine
 _PART = 0.25  # unit: a letter is in up to four parts of a word
 
